@@ -292,6 +292,22 @@ def votes():
     return {"votes": ((said - said.mean(1, keepdims=True))[:, SYMBOLS.index("D")], 2)}
 
 
+def stretched():
+    """a13: nats on twice as many symbols: in the second half, and on repeats in the first half.
+
+    Unscaled, interpolated by 2, and with the base that turns the slowest pair by half as much.
+    """
+    batch, m = sequences(7, 1024, 2 * N)
+    early = (m[:, None] + 1 <= np.arange(2 * N - 1)) & (np.arange(2 * N - 1) < N - 1)
+    ways = ({}, {"positions": np.arange(2 * N) / 2}, {"base": 100 * 2 ** (8 / 6)})
+    costs = [nats(run(batch, **way)[0], batch) for way in ways]
+    return {
+        "second_half": ([cost[:, N - 1 :].mean() for cost in costs], 1),
+        "repeats_before": ([cost[early].mean() for cost in costs], 3),
+        "guessing": ([math.log(len(SYMBOLS))], 1),
+    }
+
+
 #: What a notebook shows of the model; each entry with the decimals that are written there.
 SHOWN = {
     "a01_softmax": how_sure,
@@ -307,10 +323,13 @@ SHOWN = {
     "a11_theory": votes,
 }
 
+#: What a notebook says of it in words alone.
+SAID = {"a13_modern": stretched}
+
 
 def shown(assignment):
     """Return the numbers of a notebook's cell, by name, rounded as they are written there."""
-    found = SHOWN[assignment]()
+    found = (SHOWN | SAID)[assignment]()
     return {
         name: (np.round(np.asarray(value, float), decimals) + 0.0).tolist()
         for name, (value, decimals) in found.items()
@@ -322,7 +341,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--out", type=Path)
     options = parser.parse_args()
-    found = {assignment: shown(assignment) for assignment in SHOWN}
+    found = {assignment: shown(assignment) for assignment in SHOWN | SAID}
     for assignment, numbers in found.items():
         print(assignment)
         for name, value in numbers.items():

@@ -195,8 +195,9 @@ your_numbers("self_attn_grid")
 # 1. `A`: the matrix, with the scale.
 # 2. `most_attended`: for each row the position of its largest weight, counted from 0; of equal ones
 #    the first.
-# 3. `itself`: it is often taken for granted that a word attends most to itself. When is that sure
-#    to happen, for query and key equal to the word?
+# 3. `itself`: it is often taken for granted that a word attends most to itself. Take a word of length 1, and
+#    another one at an angle with the cosine 0.4. How long may the other word be at most, so that the first
+#    one doesn't attend more to it than to itself?
 # 4. `unit_diagonal`: divide every row of $X$ by its length $\sqrt{x_1^2 + x_2^2 + x_3^2}$ and compute the
 #    matrix again, scale included. What stands on its diagonal? (Compare it with the rest of the rows.)
 # 5. `received`: how much attention does each of the four words get, from all four together?
@@ -206,7 +207,7 @@ your_numbers("self_attn_grid")
 # %% exercise="self_attn_grid"
 A = None              # four rows of four weights
 most_attended = None  # four positions, counted from 0
-itself = None         # one of "A", "B", "C", "D"
+itself = None         # one number
 unit_diagonal = None  # four numbers
 received = None       # four numbers
 vertical = None       # one of "A", "B", "C", "D"

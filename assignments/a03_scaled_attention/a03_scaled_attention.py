@@ -513,7 +513,8 @@ your_numbers("dead_rows")
 #    Where a computer gets infinity or no number at all, write `np.inf` or `np.nan`.
 # 4. `masked_softmax(s, mask)`: the house rule. A dead row is 0, no warning is raised, and other rows are
 #    not touched.
-# 5. `risks`: what else speaks against finite numbers in place of $-\infty$?
+# 5. `risks`: which of the statements are true, and speak against a large negative number in place of $-\infty$? (All
+#    letters that apply, also of what you have just computed. Wrong letters take away.)
 
 # %% exercise="dead_rows"
 import numpy as np
@@ -594,7 +595,7 @@ your_numbers("mask_zoo")
 #    tokens, the other text your number of `source` tokens.
 # 2. `causal`, `prefix`: the second and third number as formulas, in `n`, and in `n` and `p`.
 # 3. `causal_1024`, `excess`: the allowed pairs of a causal mask for 1024 tokens, the context of GPT-2, and by
-#    how many pairs that is more than half of all pairs. (The causal mask allows a share of 0.5004883 of them.)
+#    how many pairs that is more than half of all pairs.
 
 # %% exercise="mask_zoo"
 allowed = None      # four whole numbers

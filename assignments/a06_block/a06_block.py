@@ -30,7 +30,7 @@
 # - Give numbers to at least four significant digits, small ones too. They may be numbers, text (`"1/3"`) or
 #   computed by your own code.
 # - In formulas write **a `*` for every product**; `^` works as well as `**`. A derivation is a list of lines, each
-#   equal to the one before. Every step is worth points, so two lines at least lie between question and answer.
+#   equal to the one before. Every step is worth points, the last one too: write one a line.
 # - Run the cells from top to bottom: short names such as `y` come back in several exercises. Each exercise is
 #   graded where its check cell stands.
 # - A check cell says whether an answer can be read, and runs some tests of your functions. Whether an answer is

@@ -522,7 +522,7 @@ your_numbers("params_full")
 # | key | meaning |
 # |---|---|
 # | `d`, `f` | width, and inner width of the feed-forward layers |
-# | `L_enc`, `L_dec` | encoder layers and decoder layers; 0 means that there is no such stack |
+# | `L_enc`, `L_dec` | encoder layers and decoder layers; 0 means that there is no such stack. A decoder layer has its three sublayers in any case, the one that looks at the source among them, also where `L_enc` is 0: the source may come from elsewhere |
 # | `V` | tokens in the vocabulary, one for all uses |
 # | `bias` | whether every linear map has a bias |
 # | `norms` | whether every sublayer has a norm |

@@ -223,9 +223,17 @@ mean = None           # one number
 # *40 minutes.* Now measure. Write both kinds of attention for one head, and time them for
 # $n = 100, 500, 1000, 2000, 5000$ with $d = 64$.
 #
-# Such a race can be given a spectacular winner. Take as standard attention $Q K^\top$ followed by
-# `np.apply_along_axis(softmax, 1, scores)`, a Python call for every row, and run each method once, right after
-# it was defined, with a clock around it. Measurements like that have been published.
+# Such a race can be given a spectacular winner, and races like this one have been published:
+#
+# ```python
+# start = time.perf_counter()
+# O = np.apply_along_axis(softmax, 1, Q @ K.T / 8) @ V      # a Python call for every row
+# middle = time.perf_counter()
+# q, k = elu1(Q), elu1(K)                                   # an exponential for every number
+# L = q @ (k.T @ V) / (q @ k.sum(axis=0))[:, None]
+# end = time.perf_counter()
+# print((middle - start) / (end - middle))
+# ```
 #
 # 1. `standard_attention(Q, K, V)`: scaled, safe for large scores, and without a Python loop, also
 #    none that hides in a function such as `np.apply_along_axis`, and without a library's own attention.
@@ -237,8 +245,11 @@ mean = None           # one number
 #    (`time.perf_counter`) starts, call each function once to warm up, and take the minimum of at least
 #    five runs. Compute them in this cell, it takes a few seconds. What is graded of them is whether they
 #    show the two growths at all, in very wide bands; times that show neither are left to a person.
-# 3. `flattering`: what makes the published speed-up look larger than it is? (All letters that apply. Wrong
-#    letters take away: naming all of them earns nothing.)
+# 3. `flattering`: by how much does the race above flatter? Say that a madd takes 0.1 ns, an exponential with what
+#    belongs to it 5 ns, a Python call 10 µs, and whatever runs first in a program 50 ms more than later. Count those of the
+#    products with $n$ twice or $d$ twice in their madds, one exponential for each score or each number that is mapped,
+#    and the calls of `softmax`; leave out the rest. Two numbers for $n = 2000$: what the race prints, and what it would
+#    print with a softmax that takes no call for a row, and without the first time.
 #
 # 4. `torch_attention(Q, K, V)`: linear attention again, in torch, for tensors of shape `(B, h, n, d)` on whatever
 #    device they are, in float32 and bfloat16, as exact as these are: no shorter products in float32, and who adds up
@@ -255,7 +266,7 @@ import time
 
 import numpy as np
 
-flattering = None  # letters, as in "AB"
+flattering = None  # two numbers: printed, fair
 
 
 def standard_attention(Q: "(n, d)", K: "(n, d)", V: "(n, d_v)") -> "(n, d_v)":
@@ -621,6 +632,11 @@ if plt:
 #    - each tile is computed once, and not at all if nothing in it may be seen.
 #
 #    A library's own attention (such as torch's `scaled_dot_product_attention`) is no answer.
+#
+#    `torch_flash(Q, K, V, block=1024)` is the same in torch, for tensors of shape `(B, h, n, d)` on whatever device they
+#    are, without a mask, and returns the outputs alone. In bfloat16, too, the running numbers are float32. It is tried on a GPU, for
+#    $n$ up to 32,768: its memory has to grow like $n$, its time like $n^2$. Where the grader has no GPU at hand, this
+#    half point waits until it has, and a course that never has one gives no points for it; you don't need one to write it.
 # 2. In numbers, for $n = m = 8192$ and blocks of 128. `tile_count`: how many tiles are there? `tiles_causal`: how many are
 #    computed with a causal mask? `running_floats`: how many numbers are the running $m$ and $l$ of all rows?
 #    `full_floats`: and the full matrix? `tile_kib`: how many KiB does one tile take in float32?
@@ -669,22 +685,25 @@ def flash_attention(
 # ordinary attention moves about $nd + n^2$ numbers between the two, tiled attention about $n^2 d^2 / M$, where
 # $M$ is how many *numbers* the fast memory holds.
 #
-# 1. `facts`: which statements about tiled attention are true? (All letters that apply. Wrong letters
-#    take away: naming all of them earns nothing.)
-# 2. `moved_standard`, `moved_tiled`: the two estimates for $n = 8192$, $d = 64$ and a fast memory of 100 KiB,
+# 1. `moved_standard`, `moved_tiled`: the two estimates for $n = 8192$, $d = 64$ and a fast memory of 100 KiB,
 #    in float32. `moved_ratio`: by what factor the traffic shrinks.
+# 2. `widest`: it doesn't shrink for every width. Let the text be so long that $nd$ is nothing beside $n^2$: up to which $d$
+#    do tiles, by these estimates and with this memory, move no more numbers than ordinary attention?
 # 3. `saved`: the backward pass computes the weights again, tile by tile. Which numbers have to be kept for
 #    that, per head, besides $Q$, $K$, $V$ and $O$? How many are they for $n = 8192$?
+# 4. `products`: and what does that cost? Three whole numbers, how many matrix products of $n^2 d$ madds a head takes: forward; backward
+#    with the weights that ordinary attention has kept, to all three gradients; and backward by tiles.
 
 # %%
 your_numbers("flash_facts")
 
 # %% exercise="flash_facts"
-facts = None           # letters, as in "AB"
 moved_standard = None  # one number
 moved_tiled = None     # one number
 moved_ratio = None     # one number
+widest = None          # a whole number
 saved = None           # a whole number
+products = None        # three whole numbers
 
 # %% [markdown]
 # ## In a trained model: what does the next letter cost?

@@ -201,7 +201,8 @@ spread = None      # one number
 # 2. For the logits 2, 1, 0, −1 and the outputs 10, 20, 30, 40: `plain`, the four derivatives with $k = 2$ and plain gates, and
 #    `renormalised`, those with renormalised gates.
 # 3. `one_expert`: two rows of four, with $k = 1$: with the plain gate, and with the renormalised one.
-# 4. `training`: how are such layers trained as a rule?
+# 4. `stepped`: train the router. The output with $k = 2$ and plain gates should be 20, and the loss is half the square of what it is off.
+#    The four logits after one step of gradient descent with the rate 0.01, no estimator, nothing else trained.
 
 # %%
 your_numbers("moe_gradient")
@@ -224,7 +225,7 @@ def router_gradient(
 plain = None         # four numbers
 renormalised = None  # four numbers
 one_expert = None    # two rows of four numbers
-training = None      # one of "A", "B", "C", "D"
+stepped = None       # four numbers
 
 # %% [markdown]
 # ### Total and active
@@ -592,7 +593,8 @@ ranks = None      # two whole numbers
 # - `merge()` and `unmerge()` switch, and do nothing where there is nothing to do.
 # - Gradients reach `A` and `B` alone. A rank below 1 raises a `ValueError`.
 #
-# Then `start`: how do the factors start?
+# Then `start`: for a 256 × 256 matrix and $r = 4$, how many of the numbers in `A` and `B` does the first step of gradient descent change
+# from your start on, and how many does the second? Two whole numbers; no input and no gradient that reaches the layer has a 0 in it, and nothing cancels by chance.
 #
 # `madds`: for $d_{\text{in}} = d_{\text{out}} = 512$ and $r = 8$, the madds of one token: the full product, and the path through the factors.
 
@@ -630,7 +632,7 @@ class LoRALinear(nn.Module):
         raise NotImplementedError
 
 
-start = None  # one of "A", "B", "C", "D"
+start = None  # two whole numbers
 madds = None  # two whole numbers
 
 # %% [markdown]

@@ -444,7 +444,7 @@ losses = None     # five numbers
 #
 # A claim about *all* numbers falls with one example. Try to find one; where there is none, answer with zeros.
 #
-# 2. `rank_test`: one of C1 and C2 is false. Give three queries and three keys of width $d_k = 1$, two rows of three numbers, for which it fails (small whole numbers will do).
+# 2. `rank_test`: C1 and C2. Give three queries and three keys of width $d_k = 1$, two rows of three numbers, for which one of them fails (small whole numbers will do).
 # 3. `scale_test`: C7. Let $d_k = 4$ and three keys have the scores $q \cdot k$ that you give. Key 0 is the right one, and the loss is $-\log$ of its weight.
 #    Find scores, at most 100 in size, for which the loss is smaller without the scale than with it; or three zeros.
 # 4. `shortcut_test`: C9. Ten layers $x \mapsto x + a x$ in a row: find an $a$ for which the gradient
@@ -452,17 +452,17 @@ losses = None     # five numbers
 # 5. `rotation_test`: C12. Find two pairs of positions $(m, n)$ with the same $m - n$, as two rows of two numbers, for which some
 #    $q$ and $k$ get different scores; or four zeros. (It counts if `shortcut_test` is right.)
 #
-# For six of the others the reason is a sentence.
+# What would settle six of the others, one way or the other?
 #
-# 6. `reasons`: the letter of the reason for your label of C3, C5, C6, C8, C10, C11. Two of the reasons are needed by none.
-#    - **A** Each pair of a query and a key is still multiplied.
-#    - **B** Permuting the input permutes the outputs, and a mean doesn't see that.
-#    - **C** Count both: $4d^2$.
-#    - **D** It was found by probing trained models; other data or seeds could have shown something else.
-#    - **E** It takes training runs with several seeds to know, and the answer may depend on the set-up.
-#    - **F** A head of the first layer can already reach every token, so layers don't correspond to levels one by one.
-#    - **G** The $n \times n$ matrix is never stored.
-#    - **H** Weights are random at the beginning.
+# 6. `reasons`: the letter of what speaks to C3, C5, C6, C8, C10, C11. Two of the letters are needed by none.
+#    - **A** Count the products of queries with keys.
+#    - **B** Permute the input, and follow it through layer and mean.
+#    - **C** Count the parameters.
+#    - **D** Look into models that are trained already, on other data and from other seeds, too.
+#    - **E** Train both ways several times, from several seeds and in several set-ups.
+#    - **F** Ask which tokens a single layer can reach.
+#    - **G** Ask which arrays are stored.
+#    - **H** Look at the weights at the beginning.
 
 # %% exercise="claim_audit"
 labels = {
@@ -481,7 +481,7 @@ reasons = {"C3": None, "C5": None, "C6": None, "C8": None, "C10": None, "C11": N
 # *25 minutes.* Before attention, sequences were read by **recurrent** layers, $h_t = \tanh(W h_{t-1} + U x_t)$, or by **convolutions**, in which each output
 # is $\sum_{j=0}^{k-1} W_j x_{t+j}$, over $k$ neighbouring tokens, with a $d \times d$ matrix for each of the $k$ places. Three things differ:
 # the *work*, the *steps* that must wait for each other, and the length of the *path* that a signal takes from one token to another.
-# A convolution carries a signal over $k - 1$ tokens: that is how far the tokens that it sees lie apart.
+# Count a path from token to token: from the first one of $n$ to the last the way is $n - 1$ tokens long.
 #
 # Give classes as text in `n`, `d`, `k`, such as `"n log(n)"`; a logarithm to base $d$ would be `log(n)/log(d)`.
 #
@@ -489,12 +489,12 @@ reasons = {"C3": None, "C5": None, "C6": None, "C8": None, "C10": None, "C11": N
 #    of tokens alone, without the projections.
 # 2. `recurrent_steps`: the steps of a recurrent layer that must wait for each other.
 # 3. `stacked_path`, `dilated_path`: the largest number of convolutions that a signal passes between two of $n$ tokens: stacked ones, and
-#    *dilated* ones, where layer $l$ skips tokens so that the view grows by the factor $k$ with each layer.
+#    *dilated* ones, where the tokens that layer $l$ sees lie $k^{l-1}$ apart.
 #
 # Now let $n = 100$, $d = 512$, $k = 3$.
 #
-# 4. `madds`: the multiply–adds of self-attention ($n^2 d$, one of its two products), recurrence (one matrix a token), convolution.
-#    `paths`: the longest path for the three, in layers or steps, with the convolutions stacked ($n$ steps for the recurrence). `dilated`: for dilated convolutions.
+# 4. `madds`: the multiply–adds of self-attention (one of its two products), recurrence (one matrix a token), convolution.
+#    `paths`: the longest path for the three, in layers, with the convolutions stacked; for the recurrence, how many steps it takes until it has read all. `dilated`: for dilated convolutions.
 # 5. `crossover`: with these formulas and $d = 512$, the $n$ below which attention takes less work than recurrence. `layers`, for $n = 100$ again: the number
 #    of stacked convolutions that link both ends of the sequence.
 

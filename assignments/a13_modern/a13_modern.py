@@ -336,8 +336,8 @@ def rope_frequencies(d: int, base=10000.0, s=1.0, method="none") -> "(d/2,)":
 # trained with the base 500,000 and 8192 tokens from the beginning. YaRN (Peng et al., 2023) divides the slow pairs, leaves the fast
 # ones alone, and blends in between. How good a model is afterwards is *measured on trained models*; that the angles stay in a
 # range is arithmetic. The small model of the eleventh notebook, which repeats motifs and was trained on 24 symbols, does on 48 symbols what such tables
-# show, without any further training: in the second half a symbol costs it 2.2 nats unscaled (guessing costs 2.4), 9.4 with interpolation by 2, and 0.3
-# with the other base. The price is paid in the first half: 0.001 nats become 7 by interpolation, and 0.2 by the other base.
+# show, without any further training: in the second half a symbol costs it 2.0 nats unscaled (guessing costs 2.4), 9.4 with interpolation by 2, and 0.3
+# with the other base. The price is paid in the first half: on what is said again there, 0.001 nats become 7 by interpolation, and 0.2 by the other base.
 
 # %% [markdown]
 # ### Somewhere to look when there is nothing to see

@@ -5,7 +5,7 @@
     check("exercise")            what is filled in, and what the visible checks say
     carry("exercise")            your own code of an earlier notebook, in place of this cell
     practice("exercise")         other numbers; with answers, at once what is right
-    solution()                   the right answers to these other numbers
+    solution()                   how the answers to these other numbers come out
     hint("exercise")             something to help you on
 
 There are no solutions of graded answers in this file or in those beside it, and grading uses none
@@ -150,7 +150,7 @@ def practice(exercise: str, /, **answers: Any) -> NumbersByName | None:
 
 
 def solution(exercise: str = "") -> None:
-    """Show the right answers to the numbers that you practise with."""
+    """Show how the answers to the numbers that you practise with come out."""
     try:
         print("\n".join(this_round(exercise).solution()))
     except NoPractice as why:

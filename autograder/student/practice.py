@@ -6,6 +6,7 @@ import difflib
 from typing import TYPE_CHECKING, Any
 
 from autograder.student.data import decode, help_with
+from autograder.student.display import block
 from autograder.student.practice_diagnosis import Said, diagnosed, recorded
 from autograder.student.reading import is_blank
 from autograder.student.symbols import NumbersByName
@@ -55,13 +56,21 @@ class Round:
         return [*lines, "Mend what you like and run it again; solution() shows how it comes out."]
 
     def solution(self) -> list[str]:
-        """Show the right answers."""
-        lines = [f"{self.title}, the right answers:"]
+        """Show how the right answers come out: from which numbers, and each from which others."""
+        numbers = {name: decode(value) for name, value in self.worked["numbers"].items()}
+        lines = [f"{self.title}, how it comes out:", *_indented(block(numbers, 1000), 2)]
+        shown = {part["name"]: self._right(part) for part in self.parts}
         for part in self.parts:
-            value = self.worked["right"][part["name"]]["right"][0]
             lines.append(f"  {part['name']}: {part['asks'][0]}")
-            lines += [f"      {line}" for line in recorded(part, value).shown.split("\n")]
+            for name in part["needs"]:
+                first, *more = shown[name]
+                lines += _indented([f"from {name}: {first}", *_indented(more, 5)], 6)
+            lines += _indented(shown[part["name"]], 6)
         return lines
+
+    def _right(self, part: PracticePart) -> list[str]:
+        value = self.worked["right"][part["name"]]["right"][0]
+        return recorded(part, value).shown.split("\n")
 
 
 def next_round(exercise: str) -> NumbersByName:
@@ -119,6 +128,10 @@ def _for_set(part: PracticePart, number: int) -> PracticePart:
     """Return a part as it is asked for with the numbers of one set."""
     hint = part["hint"]
     return {**part, "hint": {**hint, **hint["varies"][number]} if "varies" in hint else hint}
+
+
+def _indented(lines: list[str], by: int) -> list[str]:
+    return [" " * by + line for line in lines]
 
 
 _MARKS = {

@@ -215,13 +215,13 @@ def many_steps_for_far_words():
 
 @exercise.part(points=0.5, answer=Numbers())
 def out(row, X):
-    """The output of "cat", Σ w_j x_j, with the unscaled weights, shape (3,)."""
+    """The output of "cat", Σ w_j x_j, with the unscaled weights, shape (4,)."""
     return row @ X
 
 
 @exercise.part(points=0.5, answer=Numbers())
 def out_scaled(row_scaled, X):
-    """The output of "cat" with the scaled weights, shape (3,)."""
+    """The output of "cat" with the scaled weights, shape (4,)."""
     return row_scaled @ X
 
 

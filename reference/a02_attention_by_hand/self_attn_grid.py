@@ -102,38 +102,37 @@ def always_itself(A):
     return np.arange(len(A))
 
 
-@exercise.part(
-    points=0.25,
-    answer=Choice(
-        [
-            "Always.",
-            "If all words are vectors of the same length.",
-            "If all words are different.",
-            "If the scores are divided by $\\sqrt{d_k}$.",
-        ]
-    ),
-)
+COSINE = 0.4  # between two words
+
+
+@exercise.part(points=0.25, answer=Numbers())
 def itself():
-    """When does every word surely attend most to itself?"""
-    return "B"
+    """The largest length at which the other word gets no more than the word of length 1 itself."""
+    return 1 / COSINE
 
 
 @itself.misconception()
-def always():
-    """Look at your matrix, or think of a short vector beside a long one that points its way."""
-    return "A"
+def as_long_as_itself():
+    """Being longer is enough only for a word that points the same way. What is x·y here?"""
+    return 1
 
 
 @itself.misconception()
-def whenever_different():
-    """The words of this exercise are different, too. What else would have to be equal?"""
-    return "C"
+def shorter_by_the_cosine():
+    """You multiplied by the cosine. Which length makes 0.4 times the length as large as x·x?"""
+    return COSINE
 
 
 @itself.misconception()
-def thanks_to_the_scale():
-    """The scale divides all scores of a row by the same number: the order remains."""
-    return "D"
+def moved_by_the_scale():
+    """The scale divides both scores by the same number, so it doesn't move the place."""
+    return np.sqrt(3) / COSINE
+
+
+@itself.misconception()
+def root_of_the_length():
+    """You took a root. The score x·y is the product of lengths and cosine, and |x| is 1."""
+    return 1 / np.sqrt(COSINE)
 
 
 @exercise.part(points=1, answer=Numbers())

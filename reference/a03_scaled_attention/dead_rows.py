@@ -244,18 +244,17 @@ def overflowing(s, mask):
     points=1,
     answer=Choice(
         [
-            "In float16 $-10^9$ is $-\\infty$ anyway.",
+            "float16 has no such number as $-10^9$: rounded to it, it is $-\\infty$.",
             "Added in float32, it swallows differences between scores.",
-            "Gradients of the blocked scores become NaN.",
-            "A number that is not large enough leaks: a fill of −9995 beside two genuine scores "
-            "of −10000 takes 98.7 % of the weight.",
+            "The gradient of a blocked score becomes NaN, if another key of its row is allowed.",
+            "A fill of −9995 beside two genuine scores of −10000 takes 98.7 % of the weight.",
             "Computing takes longer.",
         ],
         multiple=True,
     ),
 )
 def risks():
-    """What else speaks against large finite numbers in place of −∞?"""
+    """What speaks against a large negative number in place of −∞?"""
     return "ABD"
 
 

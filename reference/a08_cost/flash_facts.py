@@ -3,129 +3,23 @@
 Source: Dao et al. (2022), "FlashAttention", theorems 1 and 2.
 """
 
-from autograder.exercise import Choice, Count, Exercise, Numbers
+import numpy as np
+
+from autograder.exercise import Count, Exercise, Numbers
 
 exercise = Exercise(
     "flash_facts",
     title="What is saved, what is not",
     source="Dao et al. (2022), theorems 1 and 2",
     hints=[
-        "Ask of each statement whether it speaks of operations, of memory, or of traffic "
-        "between memories.",
         "Put the numbers into both formulas before you divide them; the ratio depends on d and M.",
+        "Each product of two matrices has two products in its backward pass, one for either "
+        "factor. What is missing where the weights were not kept?",
     ],
 )
 
-TRUE = "ACEFG"
 n, d = 8192, 64
 fast = 100 * 1024 // 4  # numbers that fast memory holds
-
-
-def all_but(letter):
-    """Mark all that apply, except for one statement."""
-    return "".join(sorted(set(TRUE) ^ {letter}))
-
-
-@exercise.part(
-    points=2,
-    answer=Choice(
-        [
-            "It gives the result of ordinary attention, up to rounding.",
-            "It is an approximation: tiles with small weights are skipped.",
-            "The two products take as many madds as before: 8,589,934,592 forward for $n = "
-            "8192$, $d = 64$.",
-            "Its time grows linearly with $n$.",
-            "Besides inputs and output, its memory grows like $n$.",
-            "Its backward pass does more arithmetic than the ordinary one.",
-            "Its time is quadratic in $n$, as before.",
-        ],
-        multiple=True,
-    ),
-)
-def facts():
-    """The letters of the true statements about tiled attention."""
-    return TRUE
-
-
-@facts.misconception()
-def exactness_denied():
-    """You left out “It gives the result of ordinary attention, up to rounding”.
-
-    Rescaling undoes exactly what an earlier, smaller maximum did.
-    """
-    return all_but("A")
-
-
-@facts.misconception()
-def approximation_expected():
-    """You marked “It is an approximation: tiles with small weights are skipped”.
-
-    No score is skipped: every query still meets every key, in some tile.
-    """
-    return all_but("B")
-
-
-@facts.misconception()
-def fewer_products_expected():
-    """You left out “The two products take as many madds as before …”.
-
-    Cutting a product into tiles changes the order of its madds.
-    """
-    return all_but("C")
-
-
-@facts.misconception()
-def linear_time_expected():
-    """You marked “Its time grows linearly with $n$”.
-
-    Count the tiles: what happens to their number when n doubles?
-    """
-    return all_but("D")
-
-
-@facts.misconception()
-def quadratic_memory_expected():
-    """You left out “Besides inputs and output, its memory grows like $n$”.
-
-    Which numbers outlive a tile?
-    """
-    return all_but("E")
-
-
-@facts.misconception()
-def recomputation_overlooked():
-    """You left out “Its backward pass does more arithmetic than the ordinary one”.
-
-    The weights were never stored, and the gradient needs them.
-    """
-    return all_but("F")
-
-
-@facts.misconception()
-def quadratic_time_denied():
-    """You left out “Its time is quadratic in $n$, as before”.
-
-    Linear memory says nothing about time: every pair is still compared.
-    """
-    return all_but("G")
-
-
-@facts.misconception()
-def time_taken_for_linear():
-    """You marked “Its time grows linearly with $n$” in place of quadratically.
-
-    Count the tiles: what happens to their number when n doubles?
-    """
-    return "ACDEF"
-
-
-@facts.misconception()
-def taken_for_an_approximation():
-    """You marked “It is an approximation …” and not “It gives the result of …”.
-
-    Every query meets every key; rescaling undoes what came before.
-    """
-    return "BCEFG"
 
 
 @exercise.part(points=0.5, answer=Numbers())
@@ -213,6 +107,36 @@ def difference(moved_standard, moved_tiled):
 
 
 @exercise.part(points=1, answer=Count())
+def widest(moved_tiled):
+    """The largest width at which tiles move no more numbers than n², for very long texts."""
+    return round(np.sqrt(n**2 * d**2 / moved_tiled))  # the root of M, as it was counted there
+
+
+@widest.misconception()
+def memory_itself():
+    """The width is squared in the estimate: set n² d² / M equal to n²."""
+    return fast
+
+
+@widest.misconception()
+def root_of_bytes():
+    """You put in bytes for M. How many numbers of four bytes are that?"""
+    return 320
+
+
+@widest.misconception()
+def root_of_kib():
+    """You put in KiB for M. It is the number of floats that fit."""
+    return 10
+
+
+@widest.misconception()
+def width_of_the_exercise():
+    """64 is the width of the numbers above. At which one is nothing gained any more?"""
+    return d
+
+
+@exercise.part(points=1, answer=Count())
 def saved():
     """Numbers saved per head for the backward pass besides Q, K, V and O, n = 8192."""
     return n
@@ -240,3 +164,39 @@ def one_number_in_all():
 def another_output():
     """That is the size of the output, which is kept anyway."""
     return n * d
+
+
+@exercise.part(points=1, answer=Count())
+def products():
+    """Products of n² d madds: forward, backward with weights that were kept, backward by tiles."""
+    return [2, 4, 5]
+
+
+@products.misconception()
+def nothing_again():
+    """By tiles you need as many as with weights that were kept. Where do the weights come from?"""
+    return [2, 4, 4]
+
+
+@products.misconception()
+def forward_again():
+    """You run the whole forward pass again. The output was kept: which of its products is needed?"""
+    return [2, 4, 6]
+
+
+@products.misconception()
+def one_each():
+    """Backwards you count one product for each of the forward ones. Both factors have a gradient."""
+    return [2, 2, 3]
+
+
+@products.misconception()
+def three_gradients():
+    """You count one product for each gradient. The way to the scores leads through the weights'."""
+    return [2, 3, 4]
+
+
+@products.misconception()
+def scores_alone():
+    """You left out the product with the values: a head takes one for scores, one for the output."""
+    return [1, 2, 3]

@@ -8,8 +8,8 @@ from jaxtyping import Float
 from numpy import ndarray
 
 from autograder.exercise import (
-    Choice,
     Exercise,
+    Numbers,
     Undecided,
     Witness,
     agree,
@@ -26,8 +26,8 @@ exercise = Exercise(
     hints=[
         "In linear attention bring keys and values together first: the result no longer knows n.",
         "Warm up before you measure, repeat, and take the median for each n.",
-        "For the letters ask of each whether it makes the one side slower or the other side "
-        "faster.",
+        "For the two ratios write down what each side takes, in milliseconds, one kind of cost "
+        "after the other; which of them does the second side pay, too?",
     ],
 )
 
@@ -363,64 +363,54 @@ def nothing_measured():
     return np.zeros((2, 5))
 
 
-@exercise.part(
-    points=1,
-    answer=Choice(
-        [
-            "The softmax of its baseline runs row by row in Python.",
-            "Each method is measured once, cold.",
-            "The two methods give different outputs.",
-            "The inputs are random numbers.",
-            "Both methods run in double precision.",
-        ],
-        multiple=True,
-    ),
-)
+def ratio(calls=True, cold=True, cold_later=0.0, exponentials=True, products=2):
+    """What the race prints for n = 2000 and d = 64, in terms of what is counted."""
+    n, d, madd, exponential = 2000, 64, 1e-10, 5e-9
+    standard = products * n * n * d * madd + n * n * exponential
+    linear = products * n * d * d * madd + 2 * n * d * exponential * exponentials
+    return (standard + calls * n * 1e-5 + cold * 0.05) / (linear + cold_later)
+
+
+FAIR = {"calls": False, "cold": False}
+
+
+@exercise.part(points=1, answer=Numbers())
 def flattering():
-    """The letters of what makes the published speed-up too flattering."""
-    return "AB"
+    """The ratio that the race prints for n = 2000, and the one without calls and first time."""
+    return np.array([ratio(), ratio(**FAIR)])
 
 
 @flattering.misconception()
-def slow_baseline_overlooked():
-    """You left out “The softmax of its baseline runs row by row in Python”.
-
-    A comparison is worth as much as the slower side is well written.
-    """
-    return "B"
+def first_time_for_both():
+    """You let linear attention pay for a first time as well. What has run when its turn comes?"""
+    return np.array([ratio(cold_later=0.05), ratio(**FAIR)])
 
 
 @flattering.misconception()
-def cold_run_overlooked():
-    """You left out “Each method is measured once, cold”.
-
-    What else does the first call of a function pay for?
-    """
-    return "A"
+def calls_left_out():
+    """The calls are missing in what is printed: there is one for every row of scores."""
+    return np.array([ratio(calls=False), ratio(**FAIR)])
 
 
 @flattering.misconception()
-def other_outputs_blamed():
-    """You marked “The two methods give different outputs”.
-
-    That is a reason to compare outputs, but it makes no call slower.
-    """
-    return "ABC"
+def first_time_left_out():
+    """The first time is missing in what is printed. Which of the two sides runs first?"""
+    return np.array([ratio(cold=False), ratio(**FAIR)])
 
 
 @flattering.misconception()
-def random_inputs_blamed():
-    """You marked “The inputs are random numbers”.
-
-    Dense products take the same time whatever the numbers are.
-    """
-    return "ABD"
+def features_for_nothing():
+    """The exponentials of the features are missing: they cost nearly as much as their products."""
+    return np.array([ratio(exponentials=False), ratio(exponentials=False, **FAIR)])
 
 
 @flattering.misconception()
-def common_precision_blamed():
-    """You marked “Both methods run in double precision”.
+def one_product_each():
+    """Each side multiplies twice: scores or a d × d matrix first, and then with what is left."""
+    return np.array([ratio(products=1), ratio(products=1, **FAIR)])
 
-    What both sides have in common favours neither.
-    """
-    return "ABE"
+
+@flattering.misconception()
+def other_way_round():
+    """You divided the other way round. The race prints how many times as fast linear attention is."""
+    return 1 / np.array([ratio(), ratio(**FAIR)])

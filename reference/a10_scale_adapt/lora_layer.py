@@ -7,7 +7,7 @@ import numpy as np
 import torch
 from torch import nn
 
-from autograder.exercise import Choice, Count, Exercise, agree, require
+from autograder.exercise import Count, Exercise, agree, require
 from autograder.exercise.properties import refuses
 
 exercise = Exercise(
@@ -380,39 +380,46 @@ class AnyRankAccepted(InPlace):
         super().__init__(W, max(r, 1), alpha)
 
 
-@exercise.part(
-    points=1,
-    answer=Choice(
-        [
-            "Both at random: that gives the richest gradients.",
-            "Both at 0: that leaves the model as it was.",
-            "One of them at 0, the other at random: the output is as it was, and a gradient "
-            "other than 0 reaches the one that is 0.",
-            "With the $r$ largest singular vectors of $W$, and nothing else changed.",
-        ]
-    ),
-)
+@exercise.part(points=1, answer=Count())
 def start():
-    """How the factors start."""
-    return "C"
+    """How many numbers in A and B the first step changes, and the second; d = 256, r = 4."""
+    return [256 * 4, 2 * 256 * 4]
 
 
 @start.misconception()
-def start_at_random():
-    """Then the adapted model is another one before it has learnt anything."""
-    return "A"
+def both_from_the_first_step():
+    """The gradient of each factor is a product with the other one. What is it at your start?"""
+    return [2 * 256 * 4, 2 * 256 * 4]
 
 
 @start.misconception()
-def start_at_zero():
-    """The gradient of each factor is a product with the other one. What is it then?"""
-    return "B"
+def one_for_ever():
+    """After the first step, neither factor is 0 any more. What can change then?"""
+    return [256 * 4, 256 * 4]
 
 
 @start.misconception()
-def start_from_singular_vectors():
-    """That is a variant, and it begins with another output unless W is changed as well."""
-    return "D"
+def nothing_ever():
+    """With both factors at 0 no gradient would ever reach them: such a layer never learns."""
+    return [0, 0]
+
+
+@start.misconception()
+def stuck_at_first():
+    """A step that changes nothing is followed by one that changes nothing."""
+    return [0, 2 * 256 * 4]
+
+
+@start.misconception()
+def one_after_the_other():
+    """In the second step the factor that has moved goes on moving, and the other one begins."""
+    return [2 * 256 * 4, 256 * 4]
+
+
+@start.misconception()
+def update_counted():
+    """You counted the entries of B A. The numbers that are trained are those of the factors."""
+    return [256 * 256, 256 * 256]
 
 
 @exercise.part(points=1, answer=Count())

@@ -7,7 +7,7 @@ import numpy as np
 from jaxtyping import Float
 from numpy import ndarray
 
-from autograder.exercise import Choice, Exercise, Numbers, agree
+from autograder.exercise import Exercise, Numbers, agree
 from autograder.exercise.properties import differences
 from reference.helpers import GRADIENTS, softmax
 
@@ -20,7 +20,8 @@ exercise = Exercise(
         "Which of them stand in it with plain gates, and which with renormalised ones?",
         "A change of one logit moves all gates of its softmax. Find the derivatives of the "
         "gates first, then weight them with the outputs of the chosen experts.",
-        "With one expert write the renormalised gate down before you differentiate.",
+        "With one expert write the renormalised gate down before you differentiate. The loss is a "
+        "function of the output: by the chain rule, how do its derivatives follow from yours?",
     ],
 )
 
@@ -220,36 +221,41 @@ def no_signal_at_all():
     return np.zeros((2, 4))
 
 
-@exercise.part(
-    points=1,
-    answer=Choice(
-        [
-            "With a straight-through estimator: there is no gradient for the router otherwise.",
-            "By ordinary gradients through the gates of the chosen experts, with a balancing "
-            "loss and sometimes noise on the logits.",
-            "By computing all experts while training, and choosing afterwards.",
-            "The router isn't trained: its matrix stays as it was drawn.",
-        ]
-    ),
-)
-def training():
-    """How sparse layers are trained as a rule."""
-    return "B"
+WANTED, RATE = 20.0, 0.01
+OFF = output(Z, Y, 2, False) - WANTED
 
 
-@training.misconception()
-def straight_through_only():
-    """That is one option. Which derivatives did you find without any estimator?"""
-    return "A"
+@exercise.part(points=1, answer=Numbers())
+def stepped(router_gradient):
+    """The four logits after one step of gradient descent, with plain gates and k = 2."""
+    return Z - RATE * OFF * np.asarray(router_gradient(Z, Y, 2, False))
 
 
-@training.misconception()
-def all_experts_in_training():
-    """Then training would cost as much as a dense layer with all experts."""
-    return "C"
+@stepped.misconception()
+def away_from_the_output():
+    """You went up the loss. The output is below 20 and should grow."""
+    return Z + RATE * OFF * router_gradient(Z, Y, 2, False)
 
 
-@training.misconception()
-def not_trainable():
-    """The choice has no derivative. But is the choice all that depends on the logits?"""
-    return "D"
+@stepped.misconception()
+def output_for_the_loss():
+    """That is a step down the output itself. What is the loss's derivative by the output?"""
+    return Z - RATE * router_gradient(Z, Y, 2, False)
+
+
+@stepped.misconception()
+def half_forgotten():
+    """You went twice as far: the loss is half of a square."""
+    return Z - 2 * RATE * OFF * router_gradient(Z, Y, 2, False)
+
+
+@stepped.misconception()
+def chosen_logits_alone():
+    """You left the logits of the others as they were. Which of your derivatives are 0?"""
+    return Z - RATE * OFF * others_get_nothing(Z, Y, 2, False)
+
+
+@stepped.misconception()
+def renormalised_step():
+    """You took the derivatives with renormalised gates. Here the gates are plain."""
+    return Z - RATE * (output(Z, Y, 2, True) - WANTED) * router_gradient(Z, Y, 2, True)

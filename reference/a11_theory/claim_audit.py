@@ -306,7 +306,7 @@ reasons_of = Labels(
         ),
         "seeds_for_findings": (
             {"C6": "E"},
-            "C6: which of the reasons speaks of looking into models that are trained already?",
+            "C6: which of the letters speaks of models that are trained already?",
         ),
         "findings_for_seeds": (
             {"C10": "D"},
@@ -327,5 +327,5 @@ reasons_of = Labels(
 
 @exercise.part(points=1, answer=reasons_of)
 def reasons():
-    """The reason for the label of each of six claims, by its letter."""
+    """What settles each of six claims, by its letter."""
     return {"C3": "B", "C5": "A", "C6": "D", "C8": "C", "C10": "E", "C11": "F"}

@@ -183,7 +183,7 @@ CHOICES = [
     ("self_attn_cat", "projections", "B"),
     ("self_attn_cat", "most", "BC"),
     ("self_attn_cat", "window", "ACEF"),
-    ("self_attn_grid", "itself", "B"),
+    ("self_attn_grid", "itself", 2.5),
     ("self_attn_grid", "vertical", "A"),
     ("self_preference", "equality", "B"),
     ("attn_hull", "reachable", "B"),

@@ -118,6 +118,9 @@ class TestExperts:
         np.testing.assert_allclose(found["renormalised"], [-1.966119, 1.966119, 0, 0], atol=1e-6)
         one = [[2.292887, -1.525322, -0.561135, -0.20643], [0, 0, 0, 0]]
         np.testing.assert_allclose(found["one_expert"], one, atol=1e-6)
+        off = 0.6439142599 * 10 + 0.2368828181 * 20 - 20
+        stepped = GATE["z"] - 0.01 * off * np.array(plain)
+        np.testing.assert_allclose(found["stepped"], stepped, atol=1e-6)
 
     def test_parameters(self):
         sizes = {"E": 8, "k": 2, "d": 512, "f": 2048}
@@ -233,7 +236,8 @@ class TestFewParameters:
         assert list(found["ranks"]) == [38, 204]
 
     def test_layer(self):
-        assert list(solved("lora_layer")["madds"]) == [262144, 8192]
+        found = solved("lora_layer")
+        assert [*found["start"], *found["madds"]] == [1024, 2048, 262144, 8192]
 
     def test_best_rank(self):
         proof = module("lora_best_rank").proof

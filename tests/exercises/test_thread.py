@@ -34,6 +34,19 @@ def test_a_notebook_shows_what_the_model_does(assignment):
         np.testing.assert_allclose(names["in_echo"][name], value, rtol=0, atol=allowed)
 
 
+def test_what_the_last_notebook_says_of_longer_texts():
+    numbers = {name: np.atleast_1d(value) for name, (value, _) in thread.stretched().items()}
+    (plain, squeezed, other), guessing = numbers["second_half"], *numbers["guessing"]
+    before, after, based = numbers["repeats_before"]
+    text = (ROOT / "assignments" / "a13_modern" / "a13_modern.py").read_text()
+    text = " ".join(text.replace("\n# ", " ").split())
+    assert (
+        f"a symbol costs it {plain:.1f} nats unscaled (guessing costs {guessing:.1f}), "
+        f"{squeezed:.1f} with interpolation by 2, and {other:.1f} with the other base"
+    ) in text
+    assert f"{before:.3f} nats become {after:.0f} by interpolation, and {based:.1f} by" in text
+
+
 def test_it_is_the_model_of_the_theory_notebook():
     ids = thread.ids("^BADGEBADGE")
     logits, maps, _, _ = thread.run(ids)

@@ -72,7 +72,12 @@ def test_solution_shows_the_values_and_the_next_practice_has_other_numbers(pract
         'solution()\ny = practice("by_hand")["x"]\nprint(x.tolist() != y.tolist())\n'
         'practice("by_hand", doubled=2 * y)'
     )
-    assert "by_hand, practice 1 of 8, the right answers:" in said
+    lines = said.splitlines()
+    first = lines.index("by_hand, practice 1 of 8, how it comes out:")
+    lines = lines[first : lines.index("by_hand, practice 2 of 8")]
+    assert lines[1].startswith("  x = [")
+    doubled = lines[lines.index("  doubled: Twice your numbers.") + 1].strip()
+    assert lines[-2].strip() == f"from doubled: {doubled}"
     assert "True\nby_hand, practice 2 of 8\n  ✓ right    doubled" in said
 
 
