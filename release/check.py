@@ -5,7 +5,7 @@
     check("exercise")            what is filled in, and what the visible checks say
     carry("exercise")            your own code of an earlier notebook, in place of this cell
     practice("exercise")         other numbers; with answers, at once what is right
-    solution()                   the right answers to these other numbers
+    solution()                   how the answers to these other numbers come out
     hint("exercise")             something to help you on
 
 There are no solutions of graded answers in this file or in those beside it, and grading uses none
@@ -2567,13 +2567,21 @@ class Round:
         return [*lines, "Mend what you like and run it again; solution() shows how it comes out."]
 
     def solution(self) -> list[str]:
-        """Show the right answers."""
-        lines = [f"{self.title}, the right answers:"]
+        """Show how the right answers come out: from which numbers, and each from which others."""
+        numbers = {name: decode(value) for name, value in self.worked["numbers"].items()}
+        lines = [f"{self.title}, how it comes out:", *_indented(block(numbers, 1000), 2)]
+        shown = {part["name"]: self._right(part) for part in self.parts}
         for part in self.parts:
-            value = self.worked["right"][part["name"]]["right"][0]
             lines.append(f"  {part['name']}: {part['asks'][0]}")
-            lines += [f"      {line}" for line in recorded(part, value).shown.split("\n")]
+            for name in part["needs"]:
+                first, *more = shown[name]
+                lines += _indented([f"from {name}: {first}", *_indented(more, 5)], 6)
+            lines += _indented(shown[part["name"]], 6)
         return lines
+
+    def _right(self, part: PracticePart) -> list[str]:
+        value = self.worked["right"][part["name"]]["right"][0]
+        return recorded(part, value).shown.split("\n")
 
 
 def next_round(exercise: str) -> NumbersByName:
@@ -2631,6 +2639,10 @@ def _for_set(part: PracticePart, number: int) -> PracticePart:
     """Return a part as it is asked for with the numbers of one set."""
     hint = part["hint"]
     return {**part, "hint": {**hint, **hint["varies"][number]} if "varies" in hint else hint}
+
+
+def _indented(lines: list[str], by: int) -> list[str]:
+    return [" " * by + line for line in lines]
 
 
 _MARKS = {
@@ -3527,7 +3539,7 @@ def practice(exercise: str, /, **answers: Any) -> NumbersByName | None:
 
 
 def solution(exercise: str = "") -> None:
-    """Show the right answers to the numbers that you practise with."""
+    """Show how the answers to the numbers that you practise with come out."""
     try:
         print("\n".join(this_round(exercise).solution()))
     except NoPractice as why:

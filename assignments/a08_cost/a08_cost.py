@@ -258,9 +258,6 @@ mean = None           # one number
 #    has, and a course that never has one gives no points for it; you don't need one to write it.
 #    (`torch.nn.functional.elu` is there, and `x.mT` is the transpose of the last two axes.)
 
-# %%
-your_numbers("time_attention")
-
 # %% exercise="time_attention"
 import time
 
@@ -693,9 +690,6 @@ def flash_attention(
 #    that, per head, besides $Q$, $K$, $V$ and $O$? How many are they for $n = 8192$?
 # 4. `products`: and what does that cost? Three whole numbers, how many matrix products of $n^2 d$ madds a head takes: forward; backward
 #    with the weights that ordinary attention has kept, to all three gradients; and backward by tiles.
-
-# %%
-your_numbers("flash_facts")
 
 # %% exercise="flash_facts"
 moved_standard = None  # one number

@@ -204,9 +204,6 @@ spread = None      # one number
 # 4. `stepped`: train the router. The output with $k = 2$ and plain gates should be 20, and the loss is half the square of what it is off.
 #    The four logits after one step of gradient descent with the rate 0.01, no estimator, nothing else trained.
 
-# %%
-your_numbers("moe_gradient")
-
 # %% exercise="moe_gradient"
 import numpy as np
 
@@ -597,9 +594,6 @@ ranks = None      # two whole numbers
 # from your start on, and how many does the second? Two whole numbers; no input and no gradient that reaches the layer has a 0 in it, and nothing cancels by chance.
 #
 # `madds`: for $d_{\text{in}} = d_{\text{out}} = 512$ and $r = 8$, the madds of one token: the full product, and the path through the factors.
-
-# %%
-your_numbers("lora_layer")
 
 # %% exercise="lora_layer"
 import torch
