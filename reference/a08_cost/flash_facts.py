@@ -180,13 +180,13 @@ def nothing_again():
 
 @products.misconception()
 def forward_again():
-    """You run the whole forward pass again. The output was kept: which of its products is needed?"""
+    """You run both forward products again. The output was kept: which of them is needed?"""
     return [2, 4, 6]
 
 
 @products.misconception()
 def one_each():
-    """Backwards you count one product for each of the forward ones. Both factors have a gradient."""
+    """Backwards you count one product for each forward one. Both its factors have a gradient."""
     return [2, 2, 3]
 
 

@@ -412,5 +412,5 @@ def one_product_each():
 
 @flattering.misconception()
 def other_way_round():
-    """You divided the other way round. The race prints how many times as fast linear attention is."""
+    """You divided the other way round: printed is how many times as fast linear attention is."""
     return 1 / np.array([ratio(), ratio(**FAIR)])
