@@ -5,7 +5,7 @@ Tests of some rooms say the same wherever they run: nothing but files decides.  
 of it has passed, and its key is the same since: a hash of all that these tests depend on.  That are
 their names, their files and the helpers that those import, the layers of the engine that these know
 with all below, what they read of the course, the versions of Python and of what constraints.txt
-pins, and the isolation.
+pins; and where submissions are graded, the isolation and whose machine it is.
 
 What has passed here is in pytest's cache.  ``proved.json`` is committed: a whole run that leaves
 nothing out writes it (``AUTOGRADER_PROVE_ALL=1``, as in `.ci/run`).  So a fresh clone, too, has to
@@ -20,6 +20,7 @@ import os
 import platform
 import re
 import sys
+import time
 import tomllib
 from collections import defaultdict
 from functools import cache
@@ -35,8 +36,10 @@ ROOT = HERE.parent
 RECORD = HERE / "proved.json"
 ALL = bool(os.environ.get("AUTOGRADER_PROVE_ALL"))
 #: Rooms, or files in others, of tests that depend on files alone.
-ROOMS = ("algebra/", "exercises/", "kinds/", "release/", "end_to_end/test_class.py")
-OF_THE_COURSE = ("exercises/", "end_to_end/")
+ROOMS = ("algebra/", "exercises/", "kinds/", "release/", "docs/test_site.py")
+#: The same, and how student code is isolated, and for whom, in which language and time zone.
+ROOMS_HERE = ("end_to_end/test_class.py", "end_to_end/test_platforms.py")
+OF_THE_COURSE = ("exercises/", "end_to_end/", "docs/")
 #: What tests may read, where they name it.
 READ = {name: ROOT / name for name in ("bench", "docs", "tests")}
 READ["sample_course"] = HERE / "sample_course"
@@ -124,7 +127,7 @@ def group_of(item):
     if HERE not in item.path.parents:
         return ""
     path = item.path.relative_to(HERE).as_posix()
-    return f"{path} {assignment_of(item)}".strip() if path.startswith(ROOMS) else ""
+    return f"{path} {assignment_of(item)}".strip() if path.startswith(ROOMS + ROOMS_HERE) else ""
 
 
 def assignment_of(item):
@@ -149,13 +152,18 @@ def key_of(name, items):
     fixtures = {each.func for found in infos for fixtures in found for each in fixtures}
     texts = [file.read_text("utf-8") for file in files]
     text = "\n".join([*texts, *map(inspect.getsource, fixtures)])
-    hashes = [environment(), engine(text), of_files([*files, *HERE.glob("*.py")])]
+    hashes = [versions(), engine(text), of_files([*files, *HERE.glob("*.py")])]
     hashes += [all_of(folder) for word, folder in READ.items() if f'"{word}"' in text]
+    if name.startswith(ROOMS_HERE) or any(item.get_closest_marker("sandbox") for item in items):
+        hashes.append(machine())
+    if name.startswith("docs/"):  # the site shows everything
+        hashes += [all_of(ROOT / each) for each in ("autograder", "bench", "docs")]
+        hashes.append(of_files([*ROOT.glob("*.md"), ROOT / "Makefile"]))
     if name.startswith(OF_THE_COURSE):
         about_one = re.match(r"test_a\d\d_", path.name)
         others = re.findall(r"\ba\d\d(?=_)", path.read_text("utf-8")) if about_one else []
         hashes += map(course, sorted({name.partition(" ")[2], *others}))
-    ids = sorted(item.nodeid.encode() for item in items)
+    ids = sorted(f"{item.parent.nodeid}::{item.name}".encode() for item in items)
     return _hash([*ids, *hashes]).hex()[:20]
 
 
@@ -213,16 +221,26 @@ def all_of(folder):
 
 
 @cache
-def environment():
-    """A hash of what else counts: versions, and what isolates.
+def versions():
+    """A hash of the versions of Python and of what is pinned.
 
-    Not the processor: that it changes nothing is what bench/processors.py shows.
+    The processor is no part of it: bench/processors.py shows that it changes nothing.
     """
     pinned = set(re.findall(r"^([\w.-]+)==", (ROOT / "constraints.txt").read_text(), re.MULTILINE))
     own = {one.name: one.version.partition("+")[0] for one in metadata.distributions()}
     found = sorted(f"{name}=={version}" for name, version in own.items() if name in pinned)
-    found += [*map(str, sys.version_info[:2]), platform.machine(), str(probe().tier)]
-    return _hash(map(str.encode, found))
+    return _of_texts([*found, *sys.version_info[:2], platform.machine()])
+
+
+@cache
+def machine():
+    """A hash of what else the grading of a class may meet."""
+    settings = [os.environ.get(name, "") for name in ("LC_ALL", "LC_CTYPE", "LANG")]
+    return _of_texts([probe().tier, os.geteuid() == 0, *settings, *time.tzname])
+
+
+def _of_texts(values):
+    return _hash(str(value).encode() for value in values)
 
 
 def of_files(paths):

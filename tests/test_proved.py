@@ -28,7 +28,8 @@ FILES = {
     "def test_adds():\n    assert 1 + 1 == TWO\n",
     "tests/kinds/test_parts.py": "import autograder.exercise\ndef test_counts():\n    pass\n",
     "tests/kinds/test_pages.py": "def test_shows(page):\n    pass\n",
-    "tests/hostile/test_tricks.py": "def test_holds():\n    pass\n",
+    "tests/hostile/test_tricks.py": "import pytest\n"
+    "@pytest.mark.xdist_group('tricks')\ndef test_holds():\n    pass\n",
 }
 ROOM = "tests/algebra/test_sums.py"
 
@@ -43,8 +44,8 @@ def written(root, changes):
     return root
 
 
-def ran(root, *options, **environment):
-    """Run the tests as `make test` does; return the names of those that ran."""
+def run(root, *options, **environment):
+    """Run the tests as `make test` does; return what is printed."""
     usual = {k: v for k, v in os.environ.items() if not k.startswith(("AUTOGRADER", "PYTEST"))}
     command = [sys.executable, "-P", "-m", "pytest", "-v", "--import-mode=importlib", "--changed"]
     done = subprocess.run(
@@ -56,7 +57,12 @@ def ran(root, *options, **environment):
         check=False,
     )
     assert done.returncode in (0, 1), done.stdout + done.stderr
-    return set(re.findall(r"::test_(\w+) ", done.stdout))
+    return done.stdout
+
+
+def ran(root, *options, **environment):
+    """Run the tests; return the names of those that ran."""
+    return set(re.findall(r"::test_(\w+) ", run(root, *options, **environment)))
 
 
 @pytest.fixture(scope="module")
@@ -64,7 +70,10 @@ def passed(tmp_path_factory):
     """A small project whose tests have all passed, in another process."""
     root = written(tmp_path_factory.mktemp("project"), FILES)
     (root / "tests" / "proved.py").write_text(PROVED.read_text("utf-8"))
-    assert ran(root, "-pxdist", "-n1") == EVERYTHING
+    said = run(root, "-pxdist", "-n1", "--dist=loadgroup")
+    assert "4 passed" in said
+    # By that name tests go to one process; pytest 9.2 drops it where pytest-xdist is not of later.
+    assert "::test_holds@tricks" in said
     return root
 
 
