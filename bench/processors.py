@@ -87,7 +87,7 @@ def seen(course: Course, ids: list[str], variants: int) -> Iterator[tuple[str, A
     for id in ids:
         drifts = generate(course, [id], check=True)
         yield f"{id}: release", [str(drift) for drift in drifts]
-        for proof in verify(load_assignment(course, id), variants=variants):
+        for proof in verify(load_assignment(course, id), variants=variants) if variants else ():
             yield f"{id}/{proof.exercise}: proof", proof.problems
         keys = Keys(course)
         with Grader(course) as grader:
@@ -99,10 +99,10 @@ def seen(course: Course, ids: list[str], variants: int) -> Iterator[tuple[str, A
 
 
 def compare(
-    root: Path, ids: list[str], variants: int, processors: dict[str, dict[str, str]]
+    root: Path, id: str, variants: int, processors: dict[str, dict[str, str]]
 ) -> dict[str, dict[str, Any]]:
     """Look at a course under each processor, two at a time; say how each differs from the first."""
-    inside = [sys.executable, __file__, "--inside", str(root), "--variants", str(variants), *ids]
+    inside = [sys.executable, __file__, "--inside", str(root), "--variants", str(variants), id]
     found, waiting, running = {}, list(processors), {}
     while waiting or running:
         while waiting and len(running) < (os.cpu_count() or 1):
@@ -146,20 +146,41 @@ def compare(
     }
 
 
-def prepare(origin: Path, ids: list[str], students: int, folder: Path) -> Course:
+def prepare(origin: Path, id: str, students: int, folder: Path) -> Course:
     """Write a course with a simulated class, as it is on the processor of this machine."""
     course = copy_course(origin, folder)
-    generate(course, ids)
-    for id in ids:
-        simulate(course, id, students)
+    generate(course, [id])
+    simulate(course, id, students)
     return course
+
+
+def show(id: str, found: dict[str, dict[str, Any]]) -> None:
+    for name, one in found.items():
+        print(
+            f"{id} {name:12} rounds {'otherwise' if one['other_bits'] else 'as the first':12} "
+            f"{one['items']:6,} items in {one['seconds']:4} s: "
+            f"{len(one['differing'])} differ, {len(one['wrong'])} wrong",
+            flush=True,
+        )
+
+
+def write(path: Path, added: dict[str, Any]) -> None:
+    """Write what was found of some assignments, beside what is there of others."""
+    before = json.loads(path.read_text())["assignments"] if path.exists() else {}
+    report = {
+        "cores": os.cpu_count(),
+        "python": platform.python_version(),
+        "assignments": before | added,
+        "not_here": sorted(PROCESSORS.keys() - offered().keys()),
+    }
+    path.write_text(json.dumps(report, indent=1, sort_keys=True) + "\n")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("assignments", nargs="*", help="all of them where none is named")
     parser.add_argument("--students", type=int, default=8)
-    parser.add_argument("--variants", type=int, default=16, help="with which exercises are proved")
+    parser.add_argument("--variants", type=int, default=16, help="of each proof; 0: no proofs")
     parser.add_argument("--course", type=Path, default=ROOT)
     parser.add_argument("--out", type=Path, help="a JSON file to write")
     parser.add_argument("--inside", type=Path, help=argparse.SUPPRESS)
@@ -169,32 +190,19 @@ def main() -> None:
         found = dict(seen(course, options.assignments, options.variants))
         print(json.dumps({"bits": bits(), "seen": found}))
         return
-    with tempfile.TemporaryDirectory() as folder:
-        ids = Course.load(options.course).ids(options.assignments)
-        course = prepare(options.course, ids, options.students, Path(folder) / "course")
-        found = compare(course.root, ids, options.variants, offered())
-    for name, one in found.items():
-        print(
-            f"{name:12} rounds {'otherwise' if one['other_bits'] else 'as the first':12} "
-            f"{one['items']:6,} items in {one['seconds']:4} s: "
-            f"{len(one['differing'])} differ, {len(one['wrong'])} wrong",
-            flush=True,
-        )
-    left = sorted(PROCESSORS.keys() - found.keys())
-    if left:
+    changed = False
+    for id in Course.load(options.course).ids(options.assignments):
+        with tempfile.TemporaryDirectory() as folder:
+            course = prepare(options.course, id, options.students, Path(folder) / "course")
+            found = compare(course.root, id, options.variants, offered())
+        show(id, found)
+        changed |= any(one["differing"] or one["wrong"] for one in found.values())
+        if options.out:
+            sizes = {"students": options.students, "variants": options.variants}
+            write(options.out, {id: {**sizes, "processors": found}})
+    if left := sorted(PROCESSORS.keys() - offered().keys()):
         print(f"this machine can't stand for {', '.join(left)}")
-    if options.out:
-        report = {
-            "cores": os.cpu_count(),
-            "python": platform.python_version(),
-            "assignments": ids,
-            "students": options.students,
-            "variants": options.variants,
-            "processors": found,
-            "not_here": left,
-        }
-        options.out.write_text(json.dumps(report, indent=1, sort_keys=True) + "\n")
-    if any(one["differing"] or one["wrong"] for one in found.values()):
+    if changed:
         sys.exit("the processor changes something: the JSON of --out says what")
 
 

@@ -34,6 +34,7 @@ import re
 import tokenize
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from autograder.course.discover import Assignment
@@ -150,9 +151,13 @@ def _secrets(assignment: Assignment) -> Iterator[Secret]:
     references = assignment.course.root / "reference"
     for path in sorted([*references.glob("*.py"), *references.glob(f"{assignment.id}/*.py")]):
         where = path.relative_to(references.parent).as_posix()
-        source = path.read_text(encoding="utf-8")
-        yield from _code(source, where)
-        yield from _comments(source, where)
+        yield from _written_down(path.read_text(encoding="utf-8"), where)
+
+
+@lru_cache(maxsize=256)  # an assignment's hints are looked through one exercise after the other
+def _written_down(source: str, where: str) -> tuple[Secret, ...]:
+    """Return the secrets in the text of a module."""
+    return (*_code(source, where), *_comments(source, where))
 
 
 def _spoken(exercise: Exercise) -> Iterator[Secret]:

@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 
 from autograder.course.drawing import drawn
-from autograder.course.leak import leaks
 from autograder.course.practising import practised
 from autograder.course.proofs.prices import answers_after
 from autograder.course.recording import record
@@ -27,17 +26,6 @@ from autograder.student.readers import read as read_answer
 
 from ..loaded import COURSE, ROOT, assigned
 from ..release.conftest import formulas  # noqa: F401
-
-
-@pytest.mark.parametrize("id", COURSE.ids())
-def test_the_release_of_the_course_holds_nothing_of_its_references(id):
-    # What is committed is up to date: test_up_to_date.py says so.
-    files = {
-        str(path.relative_to(ROOT / "release" / id)): path.read_bytes()
-        for path in (ROOT / "release" / id).rglob("*")
-        if path.is_file() and "__pycache__" not in path.parts
-    }
-    assert leaks(assigned(id), files) == []
 
 
 @pytest.mark.usefixtures("formulas")

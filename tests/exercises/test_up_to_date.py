@@ -9,5 +9,5 @@ from ..loaded import COURSE
 
 @pytest.mark.parametrize("id", COURSE.ids())
 def test_a_release_is_what_is_generated_now(id):
-    """And nothing leaks, nor is too much earned without a thought: it would be refused."""
+    """And what is generated is refused if it leaks, or if too much is earned without a thought."""
     assert [str(drift) for drift in generate(COURSE, [id], check=True)] == []
