@@ -65,10 +65,10 @@ def _section(assignment: Assignment) -> str:
     if not any(times.values()):
         columns, rows = columns[:-1], [row[:-1] for row in rows]
     table = "\n".join(f"| {' | '.join(row)} |" for row in [columns, ["---"] * len(columns), *rows])
-    return f"## {assignment.title}\n\n{head}{best}\n\n{_overview(assignment)}\n\n{table}"
+    return f"## {assignment.title}\n\n{head}{best}\n\n{overview(assignment)}\n\n{table}"
 
 
-def _overview(assignment: Assignment) -> str:
+def overview(assignment: Assignment) -> str:
     """Return the notebook's own table of what is learned in which time, if it has one."""
     text = "\n".join(cell.source for cell in assignment.cells[:3])
     table = re.search(r"^\| part \| you learn \|.*\n(?:\|.*\n?)+", text, re.M)

@@ -17,10 +17,9 @@ ROOT = HERE.parents[1]
 sys.path.insert(0, str(HERE))
 
 PAGES = ["*.md", "docs/*.md", "docs/site/*.md", "bench/**.md"]
-LINK = re.compile(r"\]\(\.\./([\w/]+\.py)\)")
-SOURCES = sorted(
-    {path for page in ROOT.glob("docs/*.md") for path in LINK.findall(page.read_text())}
-)
+LINK = re.compile(r"\]\((?:\.\./)?([\w/]+\.py)\)")
+READ = [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")]
+SOURCES = sorted({path for page in READ for path in LINK.findall(page.read_text())})
 
 project = "The mathematics of attention, autograded"
 html_title = project
