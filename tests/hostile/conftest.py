@@ -30,12 +30,17 @@ TIERS = os.environ.get("AUTOGRADER_TIERS", "A B").split()
 
 
 def pytest_collection_modifyitems(items):
-    """Run in one process: what another one leaves for a moment would look like our own."""
+    """Run what looks for traces in one process: what another one leaves for a moment would be some.
+
+    Of other files each goes to one, for what its tests share.
+    """
     for item in items:
         if item.path.parent == Path(__file__).parent:
             item.add_marker(pytest.mark.sandbox)
             if item.config.pluginmanager.hasplugin("xdist"):
-                item.add_marker(pytest.mark.xdist_group("hostile"))
+                traces = not {"zygote", "unlocked"}.isdisjoint(item.fixturenames)
+                name = "hostile" if traces else item.path.stem
+                item.add_marker(pytest.mark.xdist_group(name))
 
 
 @pytest.fixture(scope="session", autouse=True)
