@@ -63,11 +63,11 @@ class Proved:
         for item in items:
             if name := group_of(item):
                 groups[name].append(item)
-        known = self._known() if config.getoption("--changed") and not ALL else {}
+        known = [committed(), self._here()] if config.getoption("--changed") and not ALL else []
         left_out = set()
         for name, own in groups.items():
             key = key_of(name, own)
-            if known.get(name) == key:
+            if any(each.get(name) == key for each in known):
                 left_out.update(own)
             for item in own:
                 item.stash[GROUP] = name, key, len(own)
@@ -75,10 +75,6 @@ class Proved:
             items[:] = [item for item in items if item not in left_out]
             config.hook.pytest_deselected(items=list(left_out))
         self._left_out = len(left_out)
-
-    def _known(self):
-        committed = json.loads(RECORD.read_text("utf-8")) if RECORD.exists() else {}
-        return committed | self._here()
 
     def _here(self):
         return self._cache.get(_CACHE, {}) if self._cache else {}
@@ -90,15 +86,15 @@ class Proved:
         return report
 
     def pytest_runtest_logreport(self, report):
-        if report.proves:
-            name, *self._groups[name] = report.proves
+        if proves := getattr(report, "proves", None):  # a process that has crashed tells nothing
+            name, *self._groups[name] = proves
             self._passed[name] += report.passed  # what fails in any phase, or is skipped, is not
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node):
         self._left_out = getattr(node, "workeroutput", {}).get(_CACHE, 0)
 
-    def pytest_sessionfinish(self, session):
+    def pytest_sessionfinish(self, session, exitstatus):
         config = session.config
         if hasattr(config, "workeroutput"):
             config.workeroutput[_CACHE] = self._left_out
@@ -110,8 +106,9 @@ class Proved:
         }
         if self._cache:
             self._cache.set(_CACHE, self._here() | found)
-        whole = config.args_source is config.ArgsSource.TESTPATHS
-        if ALL and whole and not (config.option.keyword or config.option.markexpr):
+        some = config.option.keyword or config.option.markexpr
+        whole = config.args_source is config.ArgsSource.TESTPATHS and not some
+        if ALL and whole and exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED):
             RECORD.write_text(json.dumps(found, indent=0) + "\n", "utf-8")
 
     def pytest_terminal_summary(self, terminalreporter):
@@ -120,6 +117,11 @@ class Proved:
                 f"left out, since they have passed and nothing that they depend on has changed: "
                 f"{self._left_out:,} tests (all run with AUTOGRADER_PROVE_ALL=1)"
             )
+
+
+def committed():
+    """What has passed in the last whole run: groups by name, with their keys."""
+    return json.loads(RECORD.read_text("utf-8")) if RECORD.exists() else {}
 
 
 def group_of(item):
@@ -210,14 +212,14 @@ def course(assignment):
     loaded = Course.load(ROOT)
     ids = [id for id in loaded.ids() if id.startswith(assignment)]
     files = {path for id in ids for path in files_of(loaded, id)}
-    files |= {path for id in ids for path in (ROOT / "assignments" / id).rglob("*.*")}
+    files |= {path for id in ids for path in (ROOT / "assignments" / id).rglob("*")}
     return of_files([ROOT / "course_config.py", *files])
 
 
 @cache
 def all_of(folder):
     """A hash of all files of a folder."""
-    return of_files(path for path in folder.rglob("*.*") if "__pycache__" not in path.parts)
+    return of_files(path for path in folder.rglob("*") if "__pycache__" not in path.parts)
 
 
 @cache
