@@ -18,14 +18,14 @@
 # non-negative as one often reads: in exact arithmetic no logit is ever ignored. A zero can only
 # come out by rounding, or if a logit is $-\infty$, which is how masks will block things later.
 #
-# | part | you learn | time |
-# |---|---|---|
-# | 1 The function | to compute it, by hand and safely by machine; what it ignores | 55 min |
-# | 2 Temperature | to sharpen and flatten it; what it is a soft version of, and what not | 60 min |
-# | 3 Its derivative | the Jacobian: by proof, as code, as a matrix with eigenvalues | 75 min |
-# | 4 At work | the loss of a classifier, a softened teacher, sampling | 40 min |
+# | part | you learn |
+# |---|---|
+# | 1 The function | to compute it, by hand and safely by machine; what it ignores |
+# | 2 Temperature | to sharpen and flatten it; what it is a soft version of, and what not |
+# | 3 Its derivative | the Jacobian: by proof, as code, as a matrix with eigenvalues |
+# | 4 At work | the loss of a classifier, a softened teacher, sampling |
 #
-# That is **three to four hours**; the parts can be done on different days. How to work with it:
+# The parts can be done on different days. How to work with it:
 #
 # - Logarithms are natural, indices start at 0, as in Python, and a softmax acts on the last axis.
 # - Give numbers to at least four significant digits, small ones too (`0.0002907`, not `0.0003`).
@@ -36,20 +36,6 @@
 #   an answer is right, you learn when you are graded.
 # - A slip is paid for once: what follows rightly from your own earlier answer counts in full.
 
-# %% [markdown]
-# ## 1 The function
-#
-# ### Five logits by hand
-#
-# *10 minutes.* Three steps lead from logits to probabilities. Subtract the largest logit from all of them (that
-# changes nothing in the end, as you will prove soon, and keeps the numbers small), take
-# exponentials, divide by their sum. For the logits $(0, 1, 3)$:
-#
-# $$ (0, 1, 3) \to (-3, -2, 0) \to (0.0498,\ 0.1353,\ 1) \to
-#    \tfrac{1}{1.1851} (0.0498,\ 0.1353,\ 1) = (0.0420,\ 0.1142,\ 0.8438) . $$
-#
-# The next cell draws the two ends of this. Look how the gaps turn into ratios.
-
 # %%
 import numpy as np
 
@@ -59,6 +45,20 @@ try:
 except ImportError:
     plt = None
     print("There is no matplotlib here. Below each picture's cell stands what it shows.")
+
+# %% [markdown]
+# ## 1 The function
+#
+# ### Five logits by hand
+#
+# Three steps lead from logits to probabilities. Subtract the largest logit from all of them (that
+# changes nothing in the end, as you will prove soon, and keeps the numbers small), take
+# exponentials, divide by their sum. For the logits $(0, 1, 3)$:
+#
+# $$ (0, 1, 3) \to (-3, -2, 0) \to (0.0498,\ 0.1353,\ 1) \to
+#    \tfrac{1}{1.1851} (0.0498,\ 0.1353,\ 1) = (0.0420,\ 0.1142,\ 0.8438) . $$
+#
+# The next cell draws the two ends of this. Look how the gaps turn into ratios.
 
 # %% tags=["demonstration"]
 if plt:
@@ -93,7 +93,7 @@ p = None  # five numbers that add up to 1
 # %% [markdown]
 # ### A softmax that does not overflow
 #
-# *15 minutes.* Typed in as it stands, the formula fails on harmless numbers. The logits $(1000, 1001, 1002)$
+# Typed in as it stands, the formula fails on harmless numbers. The logits $(1000, 1001, 1002)$
 # have a perfectly good softmax, but $e^{1000}$ is larger than any floating-point number, and
 # $\infty / \infty$ is NaN. At the other end $e^{-10000}$ is rounded to 0, and a row of such
 # logits ends in $0/0$.
@@ -138,7 +138,7 @@ overflow_at = None  # two numbers: float32, float64
 # %% [markdown]
 # ### What softmax cannot see
 #
-# *15 minutes.* A softmax looks at differences between logits and at nothing else. That is why the shift was
+# A softmax looks at differences between logits and at nothing else. That is why the shift was
 # allowed, and it is a fact about models too: no training can find out the common level of the
 # logits, since it has no effect. A common *factor* is another matter.
 #
@@ -188,7 +188,7 @@ scaled = None  # a formula in p1, p2, p3
 # %% [markdown]
 # ### True or false about softmax
 #
-# *15 minutes.* Most of what one needs to know about softmax fits into a sentence each, and so does most of what
+# Most of what one needs to know about softmax fits into a sentence each, and so does most of what
 # is mistaken. Logits are finite real numbers here, there are three or more of them, and arithmetic
 # is exact.
 #
@@ -229,7 +229,7 @@ counterexample = None  # three numbers
 #
 # ### Cold, warm, hot
 #
-# *20 minutes.* A factor changes the probabilities, and that is useful. Dividing all logits by a number $\tau > 0$,
+# A factor changes the probabilities, and that is useful. Dividing all logits by a number $\tau > 0$,
 # the *temperature*, makes a softmax sharper or flatter:
 #
 # $$ p_i(\tau) = \frac{e^{z_i/\tau}}{\sum_j e^{z_j/\tau}} . $$
@@ -265,7 +265,7 @@ application = None  # one of "A", "B", "C", "D"
 # %% [markdown]
 # ### Two logits are one sigmoid
 #
-# *10 minutes.* With two logits there is a single free number, the difference. So a softmax of $(a, b)$ must
+# With two logits there is a single free number, the difference. So a softmax of $(a, b)$ must
 # be a function of $a - b$, and it is one that you know.
 #
 # 1. `first`: write the first entry of $\operatorname{softmax}((a, b)/\tau)$ as a function of
@@ -285,7 +285,7 @@ q = None      # three numbers
 # %% [markdown]
 # ### Expected index is not a maximum
 #
-# *20 minutes.* The softmax is a soft version of a *one-hot* vector: where the largest logit stands there is
+# The softmax is a soft version of a *one-hot* vector: where the largest logit stands there is
 # nearly 1. From that, some texts make a "soft index of the maximum", the mean of the positions,
 #
 # $$ \sum_i i p_i \qquad (i = 0, 1, 2, \dots). $$
@@ -326,7 +326,7 @@ why = None          # one of "A", "B", "C", "D"
 # %% [markdown]
 # ### Plot the two temperature pictures
 #
-# *10 minutes.* Numbers at three temperatures are one thing, seeing what heat does is another. Draw it twice:
+# Numbers at three temperatures are one thing, seeing what heat does is another. Draw it twice:
 #
 # - **bars**: $\operatorname{softmax}\bigl((1, 2, 3, 4)/\tau\bigr)$ against the index, for $\tau = 1$, $2$
 #   and $4$;
@@ -359,7 +359,7 @@ curve = None  # {1: (x, y), 2: (x, y), 4: (x, y)}
 #
 # ### The softmax Jacobian
 #
-# *20 minutes.* How does one probability react when one logit moves? All of them react, because the sum in the
+# How does one probability react when one logit moves? All of them react, because the sum in the
 # denominator contains every logit. The next cell shows it for three logits of which the first one
 # moves.
 
@@ -428,7 +428,7 @@ J = None           # a list of three rows
 # %% [markdown]
 # ### Why rows and columns add to zero
 #
-# *15 minutes.* Add up any row of $J$, or any column: you get 0. There are two facts behind this, and they are
+# Add up any row of $J$, or any column: you get 0. There are two facts behind this, and they are
 # easily mixed up. You can even read that the *rows* add to zero for the reason that in truth
 # belongs to the *columns*.
 #
@@ -475,7 +475,7 @@ rows = None       # one of "A", "B", "C", "D"
 # %% [markdown]
 # ### Jacobian, JVP and VJP without the matrix
 #
-# *15 minutes.* As code, the matrix that you have derived is one line. But training never needs the
+# As code, the matrix that you have derived is one line. But training never needs the
 # matrix. It needs products with a vector $v$: $J v$ says how the probabilities react when the
 # logits move along $v$ (a *JVP*), and $v^\top J$ carries a gradient backwards (a *VJP*). Since
 # $J$ is symmetric, these are the same numbers here.
@@ -518,7 +518,7 @@ def softmax_jvp(z: "(…, n)", v: "(…, n)") -> "(…, n)":
 # %% [markdown]
 # ### How much gradient gets through
 #
-# *25 minutes.* In a network the gradient flows backwards through $J$. The eigenvalues say how much of it
+# In a network the gradient flows backwards through $J$. The eigenvalues say how much of it
 # survives, and in which directions: $J$ is symmetric, so its spectral norm $\lVert J \rVert_2$ is its
 # largest eigenvalue, since none of them is negative. That last claim needs a proof, and the
 # proof says what $v^\top J v$ *is*.
@@ -561,7 +561,7 @@ norm_bound = None   # one of "A", "B", "C", "D"
 #
 # ### Log-sum-exp and cross-entropy
 #
-# *15 minutes.* A classifier gives logits $z$, and the right class is $y$. Its loss is the *cross-entropy*
+# A classifier gives logits $z$, and the right class is $y$. Its loss is the *cross-entropy*
 #
 # $$ -\log p_y = \operatorname{LSE}(z) - z_y . $$
 #
@@ -592,7 +592,7 @@ grad = None           # three numbers
 # %% [markdown]
 # ### A softened teacher
 #
-# *15 minutes.* A large network, the *teacher*, knows more than which class is right: it knows which wrong ones
+# A large network, the *teacher*, knows more than which class is right: it knows which wrong ones
 # are nearly right. At temperature 1 these small probabilities hardly count. In *distillation* both
 # the teacher's and the student's logits are divided by some $\tau > 1$ before the softmax,
 #
@@ -623,7 +623,7 @@ limit = None     # three numbers
 # %% [markdown]
 # ### Sampling by adding noise
 #
-# *10 minutes.* To draw an index from a softmax one can compute all probabilities and spin a wheel. There is a
+# To draw an index from a softmax one can compute all probabilities and spin a wheel. There is a
 # second way, without any probability: add noise to each logit, and take the index of the
 # largest sum,
 #

@@ -9,8 +9,8 @@
 # %% [markdown]
 # # Soft lookup with pencil and paper
 #
-# *Ten exercises, a little more than three hours. You need NumPy, a pencil and some paper; matplotlib,
-# where it is installed, draws two pictures that nothing else depends on.*
+# *You need NumPy, a pencil and some paper; matplotlib, where it is installed, draws two pictures that
+# nothing else depends on.*
 #
 # Attention answers a question by averaging. A **query** $q$ is compared with every **key** $k_i$;
 # the better they match, the more the **value** $v_i$ counts in the average that comes out:
@@ -54,7 +54,7 @@ except ImportError:
 # %% [markdown]
 # ## 1. One query, three keys
 #
-# *10 minutes.* Your numbers are small enough to do everything in your head. Go through the three
+# Your numbers are small enough to do everything in your head. Go through the three
 # formulas above as they stand, without any further factor: compare, normalise, average.
 
 # %%
@@ -74,7 +74,7 @@ large_weight = None  # one of "A", "B", "C", "D"
 # %% [markdown]
 # ## 2. The same with a scale that matters
 #
-# *15 minutes.* Look back at your three scores: there was nothing to choose from. Multiply them all
+# Look back at your three scores: there was nothing to choose from. Multiply them all
 # by 7, or divide them by anything you like, and the output stays exactly what it was. Exercises of this
 # kind are popular, because the numbers come out round, and they have a flaw: a forgotten or a
 # wrong scale can't be seen in the result. So here is a query of width $d_k = 4$ whose scores differ,
@@ -103,7 +103,7 @@ out = None      # two numbers
 # %% [markdown]
 # ## 3. A dictionary that blends
 #
-# *20 minutes.* A Python dictionary is a lookup, too: `d["feline"]` compares the query with the keys
+# A Python dictionary is a lookup, too: `d["feline"]` compares the query with the keys
 # and returns the value of the one that is equal, or fails. Attention is what becomes of this when *equal*
 # turns into *similar*: no key fits perfectly, every key fits a little, and the answer is a blend.
 #
@@ -138,7 +138,7 @@ mix = None   # what the dictionary returns, two numbers
 # %% [markdown]
 # ## 4. "cat" looks around
 #
-# *25 minutes.* In **self**-attention the questions come from the same place as the answers: every
+# In **self**-attention the questions come from the same place as the answers: every
 # word of a sentence is a query, a key and a value. The rows of $X$ are the words *The*, *cat*,
 # *sat*, in this order. In a transformer, query, key and value of a word $x$ are three different
 # vectors $x W_Q$, $x W_K$, $x W_V$. Here each word simply *is* all three of them.
@@ -176,7 +176,7 @@ A = None            # three rows of three weights, unscaled
 # %% [markdown]
 # ## 5. A 4 × 4 attention matrix
 #
-# *25 minutes.* All words at once, in one formula: with the words as rows of $X$,
+# All words at once, in one formula: with the words as rows of $X$,
 #
 # $$ A = \operatorname{softmax}\left(\frac{X X^\top}{\sqrt{d_k}}\right), $$
 #
@@ -237,7 +237,7 @@ if plt and np.shape(A) == (4, 4):
 # %% [markdown]
 # ## 6. When does a token prefer itself?
 #
-# *25 minutes.* Your matrix has shown that a word need not prefer itself: a long vector that points
+# Your matrix has shown that a word need not prefer itself: a long vector that points
 # roughly the same way gives a larger score than the word's own. With all lengths equal that can't
 # happen, in any number of dimensions.
 #
@@ -280,7 +280,7 @@ W_K = None       # two rows of two numbers
 # %% [markdown]
 # ## 7. Code for one query
 #
-# *20 minutes.* Now as a function, for any number $m$ of pairs. The formulas are those of the first
+# Now as a function, for any number $m$ of pairs. The formulas are those of the first
 # exercise, **without a scale**. It returns two things, the output and the weights. It should
 #
 # - work for $m = 1$, and for values of any width;
@@ -312,7 +312,7 @@ def attend_one(
 # %% [markdown]
 # ## 8. Two queries, three keys, wider values
 #
-# *15 minutes.* In self-attention many matrices are square, and squares hide mistakes: a product
+# In self-attention many matrices are square, and squares hide mistakes: a product
 # with a transposed factor still has a shape that fits. Here nothing is square that needn't be: two
 # queries, three keys of width $d_k = 4$, and values of width $d_v = 5$.
 #
@@ -343,7 +343,7 @@ A_demo = None  # two rows of three weights
 # %% [markdown]
 # ## 9. Outputs are averages
 #
-# *20 minutes.* Weights are positive and add up to 1, and from these two facts alone follows what
+# Weights are positive and add up to 1, and from these two facts alone follows what
 # attention can and can't say. A mean of numbers lies between the smallest and the largest of them.
 # A mean of points lies in their **convex hull**: the segment between two points, the triangle of three.
 #
@@ -400,7 +400,7 @@ reachable = None    # one of "A", "B", "C", "D"
 # %% [markdown]
 # ## 10. From soft to hard
 #
-# *20 minutes.* Divide the scores by a **temperature** $\tau > 0$ before the softmax:
+# Divide the scores by a **temperature** $\tau > 0$ before the softmax:
 # $w = \operatorname{softmax}(s/\tau)$. A high temperature evens the weights out, a low one sharpens
 # them, and in the limit $\tau \to 0$ the blend becomes the hard pick, if one key is the best. That is
 # tempting: why not start hard? Because of the gradient. How much the weights react to the scores is measured by the matrix

@@ -19,15 +19,15 @@
 # **last** axis, over the keys. Here you find out what the root is for, write this function once and for
 # all, for batches, heads and masks, and send a gradient back through it.
 #
-# | part | you learn | time |
-# |---|---|---|
-# | 1 Why the root | how scores spread, and what an unscaled softmax does | 90 min |
-# | 2 Once and for all | attention for any batch shape; the bug that hides behind right shapes | 80 min |
-# | 3 Masks | who may look at whom: causal, padded, in four dialects, and nobody at all | 95 min |
-# | 4 Backwards | the gradient of attention, proved and as code | 45 min |
-# | 5 In PyTorch | attention as a module, with dropout | 30 min |
+# | part | you learn |
+# |---|---|
+# | 1 Why the root | how scores spread, and what an unscaled softmax does |
+# | 2 Once and for all | attention for any batch shape; the bug that hides behind right shapes |
+# | 3 Masks | who may look at whom: causal, padded, in four dialects, and nobody at all |
+# | 4 Backwards | the gradient of attention, proved and as code |
+# | 5 In PyTorch | attention as a module, with dropout |
 #
-# That is **five to six hours**; the parts can be done on different days. How to work with it:
+# The parts can be done on different days. How to work with it:
 #
 # - Logarithms are natural, indices start at 0, as in Python, and a softmax acts on the last axis.
 # - Give numbers to at least four significant digits, small ones too (`0.0002907`, not `0.0003`).
@@ -52,7 +52,7 @@ except ImportError:
 #
 # ### Variance of a dot product
 #
-# *30 minutes.* Before training, queries and keys are random. Let all entries of $q$ and $k$ be
+# Before training, queries and keys are random. Let all entries of $q$ and $k$ be
 # independent; those of $q$ have the mean $a$ and the standard deviation $s$, those of $k$ the mean $b$
 # and the standard deviation $t$. How much does the score $q \cdot k = \sum_i q_i k_i$, a sum over $n$
 # entries, vary?
@@ -95,7 +95,7 @@ over_width = None  # a formula in d
 # %% [markdown]
 # ### Scores in 64 dimensions
 #
-# *20 minutes.* Now with numbers. Draw a query and then a key, 64 entries each:
+# Now with numbers. Draw a query and then a key, 64 entries each:
 #
 # ```python
 # rng = np.random.default_rng(seed)
@@ -140,7 +140,7 @@ def slope(seed: int) -> float:
 # %% [markdown]
 # ### How fast does an unscaled softmax saturate?
 #
-# *25 minutes.* A query meets 32 keys, all with standard normal entries. For each width
+# A query meets 32 keys, all with standard normal entries. For each width
 # $d = 4, 16, 64, 256, 1024$ repeat 2,000 times: draw them, take the softmax of the scores, once as they
 # are and once divided by $\sqrt d$, and look at two numbers: the largest weight, and the trace
 # $\sum_i p_i (1 - p_i)$ of the softmax Jacobian, which says how much gradient gets through.
@@ -169,7 +169,7 @@ best_scale = None  # one of "A", "B", "C", "D"
 #
 # ### One key is not a sample of keys
 #
-# *15 minutes.* The growing variance is often demonstrated with an experiment like this one, whose numbers
+# The growing variance is often demonstrated with an experiment like this one, whose numbers
 # miss the widths by up to 36 %. Run it as it stands:
 #
 # ```python
@@ -242,7 +242,7 @@ if plt:
 #
 # ### Shapes only
 #
-# *10 minutes.* Examples of a batch and heads of a layer are extra axes in front. Only the last two axes
+# Examples of a batch and heads of a layer are extra axes in front. Only the last two axes
 # take part in the products; the others are carried along.
 
 # %%
@@ -264,7 +264,7 @@ out = None      # a tuple
 # %% [markdown]
 # ### Scaled dot-product attention for any batch shape
 #
-# *30 minutes.* NumPy's `@` treats axes in front just so. `K.T` does not: it reverses *all* axes.
+# NumPy's `@` treats axes in front just so. `K.T` does not: it reverses *all* axes.
 #
 # **A common mistake.** Code that takes one maximum and one sum over the whole array looks right on
 # a single row and even prints the right shape. Test sums, not shapes; soon you will see what becomes of a
@@ -310,7 +310,7 @@ def attention(
 # %% [markdown]
 # ### Projections first
 #
-# *20 minutes.* In a model, queries, keys and values are made from the same tokens by three matrices:
+# In a model, queries, keys and values are made from the same tokens by three matrices:
 # $Q = X W_Q$, $K = X W_K$, $V = X W_V$. Do it by hand, or with your own function, for three tokens:
 
 # %%
@@ -349,7 +349,7 @@ same_scores = None  # a list of lines, each with its reason
 # %% [markdown]
 # ### Find the normalisation bug
 #
-# *20 minutes.* Here is the mistake from above, on a batch of two examples:
+# Here is the mistake from above, on a batch of two examples:
 #
 # ```python
 # rng = np.random.default_rng(seed)
@@ -397,7 +397,7 @@ def repair(weights: "array (..., n, m)") -> "array (..., n, m)":
 #
 # ### No peeking
 #
-# *20 minutes.* A model that writes text predicts token $t+1$ from the tokens up to $t$. In training all
+# A model that writes text predicts token $t+1$ from the tokens up to $t$. In training all
 # positions are predicted in one pass, so nothing may flow backwards from later tokens. The
 # *causal mask* arranges that:
 #
@@ -450,7 +450,7 @@ repair = None         # one of "A", "B", "C", "D"
 # %% [markdown]
 # ### Four dialects of one mask
 #
-# *20 minutes.* Every library says it in another way. There are numbers, 1 for allowed and 0 for blocked
+# Every library says it in another way. There are numbers, 1 for allowed and 0 for blocked
 # (`"allow01"`); numbers that are added to the scores, 0 for allowed and $-\infty$ for blocked
 # (`"additive"`); and two kinds of Booleans: PyTorch's `MultiheadAttention` means *blocked* by True
 # (`"block_bool"`), its `scaled_dot_product_attention` means *allowed* (`"allow_bool"`), as this course
@@ -498,7 +498,7 @@ def causal_mask(n: int, m: int) -> "(n, m) bool array":
 # %% [markdown]
 # ### When nothing may be attended
 #
-# *20 minutes.* What if a query may look at no key at all? It happens: two masks that are harmless by
+# What if a query may look at no key at all? It happens: two masks that are harmless by
 # themselves may together leave a query nothing. Code in circulation replaces blocked scores by $-10^9$, or adds $-10^9$, or takes
 # $-\infty$. Your query has these three scores, and all three keys are blocked:
 
@@ -539,7 +539,7 @@ def masked_softmax(s: "array (..., n, m)", mask: "bool array that broadcasts to 
 # %% [markdown]
 # ### Ragged batches
 #
-# *20 minutes.* Texts of a batch have different lengths; the short ones are filled up with padding, at the
+# Texts of a batch have different lengths; the short ones are filled up with padding, at the
 # end as a rule. Nobody should look at padding, so its *keys* are blocked, for all queries. (What padded
 # queries compute is thrown away.)
 #
@@ -583,7 +583,7 @@ def combine(*masks: "bool arrays that broadcast") -> "bool array":
 # %% [markdown]
 # ### BERT, GPT, prefix, cross
 #
-# *15 minutes.* Kinds of model differ in their mask more than in anything else. BERT lets every token see
+# Kinds of model differ in their mask more than in anything else. BERT lets every token see
 # every other; GPT masks causally; a prefix LM lets the first $p$ tokens, a question say, see each other,
 # and masks the rest causally; and a translator's decoder looks across, at all tokens of another text.
 
@@ -609,7 +609,7 @@ excess = None       # a whole number
 #
 # ### Backward pass of attention
 #
-# *45 minutes.* Training sends a gradient back: given $dO$, the gradient of a loss with respect to the
+# Training sends a gradient back: given $dO$, the gradient of a loss with respect to the
 # output, what are those with respect to $Q$, $K$ and $V$? For the values it is a matrix product,
 # $dV = A^\top dO$, and so is the way to the weights, $dA = dO\,V^\top$. Between weights and scores stands
 # the softmax.
@@ -657,7 +657,7 @@ def attention_grad(
 #
 # ### Attention as a torch module
 #
-# *30 minutes.* In torch a layer is an `nn.Module`: it knows its parameters, and whether it is being trained
+# In torch a layer is an `nn.Module`: it knows its parameters, and whether it is being trained
 # (`module.train()`) or used (`module.eval()`). Attention by itself has no parameters, but one thing that depends on
 # the mode: *dropout*. In training each weight is set to 0 with probability $p$, and the others are divided by
 # $1 - p$, so that the expected value stays what it was:

@@ -13,14 +13,14 @@
 # heads asks $h$ questions at once, each in a space of width $d/h$, and mixes the answers. What does that
 # bring, what does it cost, and how is it written so that no axis gets mixed up?
 #
-# | part | you learn | time |
-# |---|---|---|
-# | 1 Why several | what one head can't do, and what several cost | 45 min |
-# | 2 How | splitting, merging, counting; the layer as code, its gradient, the library's | 205 min |
-# | 3 Looked at closely | a layer is a sum of heads; scores of low rank | 80 min |
-# | 4 Across | a second sequence, and a mask that lands on the wrong axis | 60 min |
+# | part | you learn |
+# |---|---|
+# | 1 Why several | what one head can't do, and what several cost |
+# | 2 How | splitting, merging, counting; the layer as code, its gradient, the library's |
+# | 3 Looked at closely | a layer is a sum of heads; scores of low rank |
+# | 4 Across | a second sequence, and a mask that lands on the wrong axis |
 #
-# That is **six to seven hours**; the parts can be done on different days. How to work with it:
+# The parts can be done on different days. How to work with it:
 #
 # - Indices start at 0, as in Python, and a softmax acts on the last axis.
 # - Give numbers to at least four significant digits, small ones too (`0.0002907`, not `0.0003`).
@@ -45,7 +45,7 @@ except ImportError:
 #
 # ### What one head cannot do
 #
-# *20 minutes.* A token may want to know two things at once: what its verb is *and* where its sentence
+# A token may want to know two things at once: what its verb is *and* where its sentence
 # began. One row of weights can only blend the two.
 #
 # 1. `blended`: three keys have the values 0, 1 and 4 (one number each). A query puts equal weights on the first
@@ -70,7 +70,7 @@ needed = None   # a whole number
 # %% [markdown]
 # ### Splitting a width
 #
-# *25 minutes.* A layer of width $d$ shares its columns between $h$ heads; each attends in its part, and the results
+# A layer of width $d$ shares its columns between $h$ heads; each attends in its part, and the results
 # stand side by side again.
 
 # %%
@@ -101,7 +101,7 @@ differ = None   # one of "A", "B", "C", "D"
 #
 # ### Reshape, then transpose
 #
-# *30 minutes.* In code there is one matrix product for all heads. Then the columns are dealt out: head 0 gets the first
+# In code there is one matrix product for all heads. Then the columns are dealt out: head 0 gets the first
 # $d/h$ columns of every token, head 1 the next ones, and so on. It takes two steps, and the picture shows what happens
 # if one forgets the second.
 
@@ -164,7 +164,7 @@ def merge_heads(x: "array (B, h, n, k)") -> "array (B, n, h·k)":
 # %% [markdown]
 # ### Counting one attention layer
 #
-# *35 minutes.* Tokens are rows of width $d$. Head $t = 1, \dots, h$ has matrices of its own,
+# Tokens are rows of width $d$. Head $t = 1, \dots, h$ has matrices of its own,
 #
 # $$ W_Q^{(t)},\ W_K^{(t)},\ W_V^{(t)} \in \mathbb{R}^{d \times d/h}, \qquad
 #    \mathrm{head}_t = \operatorname{attention}\bigl(X W_Q^{(t)},\ X W_K^{(t)},\ X W_V^{(t)}\bigr), $$
@@ -210,7 +210,7 @@ steps = None              # a list of lines: ["3*h*(d*k + k) + h*k*d + d", …]
 # %% [markdown]
 # ### The whole layer
 #
-# *50 minutes.* Project, split, attend, merge, project: five steps, and four matrices that stay. So the layer is a class. A
+# Project, split, attend, merge, project: five steps, and four matrices that stay. So the layer is a class. A
 # layer that you can call is what the next notebooks build on: you will carry this one with you.
 #
 # 1. `project(x, W, h)`: the first two steps. One product with $W$ for all heads, and the columns dealt out.
@@ -265,7 +265,7 @@ class MultiHead:
 # %% [markdown]
 # ### The way back
 #
-# *50 minutes.* Training needs the gradient of everything. In self-attention $X$ enters three times: as queries, as keys and as
+# Training needs the gradient of everything. In self-attention $X$ enters three times: as queries, as keys and as
 # values. So the gradient for $X$ has three parts, and it is easy to lose one.
 #
 # 1. `mha_backward(X, W, h, dY, mask)`: the layer is $Y$, with the four matrices stacked in $W$ of shape $(4, d, d)$: $W_Q, W_K,
@@ -313,7 +313,7 @@ def gradcheck(f: "function", x: "array", h: float = 1e-5) -> float:
 # %% [markdown]
 # ### The same as the library
 #
-# *40 minutes.* PyTorch has this layer: `nn.MultiheadAttention`. Yours is right if it gives the same numbers with the same weights. For
+# PyTorch has this layer: `nn.MultiheadAttention`. Yours is right if it gives the same numbers with the same weights. For
 # that one has to know how the library keeps them: three matrices in one, `in_proj_weight` of shape $(3d, d)$, their biases in `in_proj_bias`,
 # and `out_proj`, a linear layer. Like all linear maps in PyTorch they are used as $x W^\top$. (This exercise needs PyTorch.)
 #
@@ -358,7 +358,7 @@ class MHA(nn.Module):
 #
 # ### A sum over heads
 #
-# *35 minutes.* "Side by side, then times $W_O$" hides something. Cut $W_O$ into $h$ blocks of rows, $W_O^{(t)}$ for head $t$. Then
+# "Side by side, then times $W_O$" hides something. Cut $W_O$ into $h$ blocks of rows, $W_O^{(t)}$ for head $t$. Then
 # the product is a sum, and each head writes its own contribution into the result:
 #
 # $$ \bigl[\mathrm{head}_1 \ \cdots \ \mathrm{head}_h\bigr] W_O
@@ -388,7 +388,7 @@ ranks = None        # two whole numbers
 # %% [markdown]
 # ### Low-rank scores, full-rank attention
 #
-# *45 minutes.* One reads that a head of width $d_k$ can form weights of rank $d_k$ at most. That holds for the *scores*. Look at the
+# One reads that a head of width $d_k$ can form weights of rank $d_k$ at most. That holds for the *scores*. Look at the
 # narrowest head there is: $d_k = 1$, and queries and keys are the same three numbers $x$. So the scores are $x x^\top$, and
 # the scale is 1.
 #
@@ -416,7 +416,7 @@ statement = None  # one of "A", "B", "C", "D"
 #
 # ### Two sequences
 #
-# *35 minutes.* A translator has read a text, the *source*, with an encoder, and writes another one, the *target*, with a decoder. For
+# A translator has read a text, the *source*, with an encoder, and writes another one, the *target*, with a decoder. For
 # each word that it writes, it looks into the source: **cross-attention**. Nothing in the formula asks queries and keys to
 # come from the same tokens.
 
@@ -461,7 +461,7 @@ def cross_attention(
 # %% [markdown]
 # ### A mask that lands on the wrong axis
 #
-# *25 minutes.* Scores have shape $(B, h, n, m)$. A mask with a table for each example has shape $(B, n, m)$. NumPy (and PyTorch)
+# Scores have shape $(B, h, n, m)$. A mask with a table for each example has shape $(B, n, m)$. NumPy (and PyTorch)
 # line axes up from the *last* one, so the mask's first axis meets, without a word, the heads.
 #
 # 1. Take $B = h = 2$, $n = m = 3$, and scores that are all 0. The mask lets example 0 see key 0 only, and example 1 see everything.

@@ -13,14 +13,14 @@
 # positions in. There is more than one place for that, and each has its classic recipe: this notebook goes through
 # three.
 #
-# | part | you learn | time |
-# |---|---|---|
-# | 1 Without order | what attention can't see, stated precisely and proved | 75 min |
-# | 2 Waves | the encodings of the original transformer: as numbers, as code, as geometry | 195 min |
-# | 3 Rotations | RoPE: turn queries and keys, and only differences are left | 95 min |
-# | 4 Biases | ALiBi and relative vectors: change the scores themselves | 80 min |
+# | part | you learn |
+# |---|---|
+# | 1 Without order | what attention can't see, stated precisely and proved |
+# | 2 Waves | the encodings of the original transformer: as numbers, as code, as geometry |
+# | 3 Rotations | RoPE: turn queries and keys, and only differences are left |
+# | 4 Biases | ALiBi and relative vectors: change the scores themselves |
 #
-# That is **seven to eight hours**; the parts can be done on different days. How to work with it:
+# The parts can be done on different days. How to work with it:
 #
 # - Positions count from 0, angles are in radians, logarithms are natural unless said otherwise.
 # - Give numbers to at least four significant digits, small ones too (`0.0002907`, not `0.0003`).
@@ -45,7 +45,7 @@ except ImportError:
 #
 # ### Two sentences, one bag
 #
-# *20 minutes.* A small experiment first. Three words, *cat*, *eats* and *fish*, have a vector each:
+# A small experiment first. Three words, *cat*, *eats* and *fish*, have a vector each:
 # the rows of your $X$. (Three one-hot columns, so that the words are told apart, and a constant in
 # the last one.) Self-attention without projections, $q = k = v = x$, with the scale
 # $1/\sqrt{d_k} = 1/2$, reads two sentences: "cat eats fish" and "fish eats cat".
@@ -72,7 +72,7 @@ placed = None         # two rows of four numbers
 # %% [markdown]
 # ### The precise statement
 #
-# *55 minutes.* Let $f(X)$ be self-attention with projections, without positions and without a mask, for the
+# Let $f(X)$ be self-attention with projections, without positions and without a mask, for the
 # rows of $X$ as tokens. A permutation matrix $P$, with a single 1 in each row and each column and zeros elsewhere, puts the
 # rows of $X$ in another order: $PX$. What the experiment showed is a theorem:
 #
@@ -134,7 +134,7 @@ def is_equivariant(f: "function of an (n, d) array", n: int, d: int, rng: np.ran
 #
 # ### The first three rows
 #
-# *20 minutes.* The vectors that you just added are the encodings of the original transformer at width
+# The vectors that you just added are the encodings of the original transformer at width
 # 4. In general the encoding of position $p$ in a model of even width $d$ consists of $d/2$ **pairs**. Pair
 # $i = 0, 1, \dots, d/2 - 1$ occupies the columns $2i$ and $2i + 1$:
 #
@@ -185,7 +185,7 @@ p2 = None  # encoding of your third position, d numbers
 # %% [markdown]
 # ### Encodings of any width
 #
-# *30 minutes.* Now as a table with a row for each position. Write `positional_encoding` so that it
+# Now as a table with a row for each position. Write `positional_encoding` so that it
 #
 # - fills sines and cosines into their columns, for any base;
 # - accepts odd widths: the last pair then consists of its sine alone, and the exponent stays $2i/d$
@@ -221,7 +221,7 @@ doubled_exponent = None  # one of "A", "B", "C", "D"
 # %% [markdown]
 # ### From 6 to 60 thousand
 #
-# *25 minutes.* The pair $i$ has made a whole turn when its angle has grown by $2\pi$. The number of positions
+# The pair $i$ has made a whole turn when its angle has grown by $2\pi$. The number of positions
 # that this takes is its **wavelength** $\lambda_i$ (never a whole number, since $\pi$ is in it).
 
 # %%
@@ -248,7 +248,7 @@ curve = None        # (x, y)
 # %% [markdown]
 # ### Shifting is rotating
 #
-# *35 minutes.* Why sines *and* cosines? Because a pair at position $t + k$ is a linear function of the
+# Why sines *and* cosines? Because a pair at position $t + k$ is a linear function of the
 # pair at position $t$, the same one for every $t$. Write $w$ for the frequency of a pair,
 # $a = \cos wk$ and $b = \sin wk$. Derivations are lists of lines of text, each equal to the one before;
 # a product needs a `*`.
@@ -287,7 +287,7 @@ T4 = None            # four rows of four numbers
 # %% [markdown]
 # ### Inner products know the distance
 #
-# *25 minutes.* Rotations keep inner products. So $\mathrm{PE}(p) \cdot \mathrm{PE}(p + k)$ should depend on
+# Rotations keep inner products. So $\mathrm{PE}(p) \cdot \mathrm{PE}(p + k)$ should depend on
 # $k$ and not on $p$; and it does.
 
 # %%
@@ -313,7 +313,7 @@ norm = None         # one number
 # %% [markdown]
 # ### Six claims on trial
 #
-# *20 minutes.* These are said about the sinusoidal encodings. A claim is true if it holds for every even
+# These are said about the sinusoidal encodings. A claim is true if it holds for every even
 # width $d \ge 8$ with base 10000, and for all positions.
 #
 
@@ -337,7 +337,7 @@ neighbours = None  # one number
 # %% [markdown]
 # ### Why these functions?
 #
-# *25 minutes.* Could two positions have one encoding, at any distance whatever? No: here are the steps of a proof in a wrong
+# Could two positions have one encoding, at any distance whatever? No: here are the steps of a proof in a wrong
 # order, and a few that belong to no proof. The positions $p$ and $p'$ are whole numbers.
 
 # %%
@@ -357,7 +357,7 @@ nearest_return = None  # a whole number
 # %% [markdown]
 # ### Table or formula
 #
-# *15 minutes.* One may just as well *learn* a vector for each position. GPT-2 small has such a table with
+# One may just as well *learn* a vector for each position. GPT-2 small has such a table with
 # 1024 rows of 768 numbers, BERT-base one with 512 rows of 768.
 
 # %%
@@ -383,7 +383,7 @@ original = None  # one of "A", "B", "C", "D"
 #
 # ### Rotate pairs
 #
-# *35 minutes.* If shifting is rotating anyway, why not rotate what is compared? **RoPE** leaves the
+# If shifting is rotating anyway, why not rotate what is compared? **RoPE** leaves the
 # embeddings alone and turns queries and keys: the pair in the columns $(2i, 2i + 1)$ of a vector at
 # position $p$ turns counter-clockwise by $\theta = p / b^{2i/d}$,
 #
@@ -417,7 +417,7 @@ def rope(
 # %% [markdown]
 # ### Only the difference counts
 #
-# *25 minutes.* Let $R_m$ turn by the angle $mw$. A query at position $m$ and a key at position $n$ have the
+# Let $R_m$ turn by the angle $mw$. A query at position $m$ and a key at position $n$ have the
 # score $(R_m q) \cdot (R_n k) = q^\top R_m^\top R_n k$.
 #
 # 1. `steps`: take one pair, $q = (x, y)$ and $k = (u, v)$. Turned, they have the score
@@ -490,7 +490,7 @@ if plt:
 #
 # ### Measure the relative information
 #
-# *35 minutes.* Both recipes promise scores that know the distance. How far is that true? Take two fixed
+# Both recipes promise scores that know the distance. How far is that true? Take two fixed
 # contents, $x$ for the queries and $y$ for the keys, drawn with your seed:
 #
 # ```python
@@ -541,7 +541,7 @@ def offset_r2(S: "array (n, n), not constant") -> float:
 #
 # ### Linear distance penalties
 #
-# *30 minutes.* The third place is the scores. **ALiBi** lowers a score by the distance times a number, the
+# The third place is the scores. **ALiBi** lowers a score by the distance times a number, the
 # *slope*, which each head has for itself:
 #
 # $$ s_{ij} = \frac{q_i \cdot k_j}{\sqrt{d_k}} - m\,(i - j) \quad\text{for } j \le i, \qquad
@@ -599,7 +599,7 @@ def alibi(n: int, slopes: "array (h,)", m: "int >= n, or None" = None) -> "array
 # %% [markdown]
 # ### A rewriting
 #
-# *20 minutes.* Under a causal mask the same weights come out if *no distance* is computed at all: instead of
+# Under a causal mask the same weights come out if *no distance* is computed at all: instead of
 # the penalty $-m(i - j)$, every key gets the bonus $m j$ for its own position.
 #
 # 1. `steps_taken`: show it for the weight of key $j$. Begin with
@@ -620,7 +620,7 @@ without_mask = None  # one of "A", "B", "C"
 # %% [markdown]
 # ### Content plus location
 #
-# *30 minutes.* In general a score may be a sum: a term $f_j$ for what the key says and a term $g_j$ for
+# In general a score may be a sum: a term $f_j$ for what the key says and a term $g_j$ for
 # where it stands. Your query at position $i$ sees four keys with the content scores $f$; the location
 # term is $g_j = -|i - j|$. Nothing is masked, nothing is divided.
 

@@ -16,14 +16,14 @@
 # **feed-forward layer** that computes something for each token, and a **shortcut** around
 # both. At the end of this notebook you have assembled them into one block.
 #
-# | part | you learn | time |
-# |---|---|---|
-# | 1 Keep the size | layer norm by hand, as code, its blind spots and its derivative; batch norm; RMSNorm | 160 min |
-# | 2 Compute something | the feed-forward layer, its parameters, another activation | 70 min |
-# | 3 A way around | what a shortcut does to gradients, and what it doesn't | 40 min |
-# | 4 The block | the class, its three million weights, and where to put the norm | 90 min |
+# | part | you learn |
+# |---|---|
+# | 1 Keep the size | layer norm by hand, as code, its blind spots and its derivative; batch norm; RMSNorm |
+# | 2 Compute something | the feed-forward layer, its parameters, another activation |
+# | 3 A way around | what a shortcut does to gradients, and what it doesn't |
+# | 4 The block | the class, its three million weights, and where to put the norm |
 #
-# That is **six hours**; the parts can be done on different days. How to work with it:
+# The parts can be done on different days. How to work with it:
 #
 # - Vectors are rows, as in Python: $x W + b$, with $W$ of shape (in, out). A variance is the mean of the squared
 #   deviations, divided by $d$ and not by $d - 1$.
@@ -38,12 +38,22 @@
 # - A slip is paid for once: what follows rightly from your own earlier answer counts in full.
 # - The last exercise measures something with torch. Everything else needs numpy alone.
 
+# %%
+import numpy as np
+
+# %% tags=["demonstration"]
+try:
+    import matplotlib.pyplot as plt
+except ImportError:
+    plt = None
+    print("There is no matplotlib here. Below each picture's cell stands what it shows.")
+
 # %% [markdown]
 # ## 1 Keep the size
 #
 # ### Layer norm with round numbers
 #
-# *15 minutes.* Layer norm takes the $d$ features of **one token**, subtracts their mean $\mu$, divides by their
+# Layer norm takes the $d$ features of **one token**, subtracts their mean $\mu$, divides by their
 # standard deviation $\sigma$, and then gives each feature a scale $\gamma_i$ and a shift $\beta_i$ that are learned:
 #
 # $$ \hat x_i = \frac{x_i - \mu}{\sqrt{\sigma^2 + \varepsilon}}, \qquad y_i = \gamma_i \hat x_i + \beta_i . $$
@@ -71,7 +81,7 @@ y = None     # four numbers
 # %% [markdown]
 # ### Layer norm for any shape
 #
-# *30 minutes.* In a model, $x$ has axes in front of its features: batch, position, perhaps more. **Every vector
+# In a model, $x$ has axes in front of its features: batch, position, perhaps more. **Every vector
 # along the last axis is normalised by itself.** Texts that say "per sequence" or "per layer" mean this as well.
 #
 # What is $\varepsilon$ for? A row whose entries are all equal would be $0/0$. It stands **inside** the root,
@@ -104,19 +114,9 @@ tiny = None  # three rows of four numbers
 # %% [markdown]
 # ### Which axis?
 #
-# *25 minutes.* Networks for images use **batch norm**: the same formula, with means over other axes. It compares one
+# Networks for images use **batch norm**: the same formula, with means over other axes. It compares one
 # feature across all tokens of all examples, while layer norm compares the features of one token. The
 # picture marks which numbers share a mean, for two sequences of two tokens with three features.
-
-# %%
-import numpy as np
-
-# %% tags=["demonstration"]
-try:
-    import matplotlib.pyplot as plt
-except ImportError:
-    plt = None
-    print("There is no matplotlib here. Below each picture's cell stands what it shows.")
 
 # %% tags=["demonstration"]
 if plt:
@@ -161,7 +161,7 @@ changed = None  # one of "A", "B", "C", "D"
 # %% [markdown]
 # ### Shift, scale, sign, epsilon
 #
-# *30 minutes.* "Layer norm is invariant under shifting and scaling its input", one reads. Let us see which part of that is
+# "Layer norm is invariant under shifting and scaling its input", one reads. Let us see which part of that is
 # true. All entries of a vector are multiplied by $a$ and shifted by $b$.
 #
 # 1. `new_mean`, `new_variance`: if the entries of $x$ have the mean $m$ and the variance $v$, what are mean and variance of
@@ -193,7 +193,7 @@ factors = None         # two numbers
 #
 # ### The derivative of normalisation
 #
-# *45 minutes.* A gradient that comes back through a layer norm is multiplied by its Jacobian $\partial \hat x / \partial x$.
+# A gradient that comes back through a layer norm is multiplied by its Jacobian $\partial \hat x / \partial x$.
 # Every entry of $x$ moves the mean and the deviation, so every entry of $\hat x$ moves with it.
 #
 # Let a single entry vary, call it $t$, and keep all others fixed. Write $R$ for the sum of the others and $Q$ for the sum of
@@ -231,7 +231,7 @@ rank_general = None  # a formula in d
 #
 # ### Leaving the mean in
 #
-# *15 minutes.* **RMSNorm** divides by the root mean square and subtracts nothing; it has a scale $\gamma$ and no shift:
+# **RMSNorm** divides by the root mean square and subtracts nothing; it has a scale $\gamma$ and no shift:
 #
 # $$ y_i = \gamma_i \frac{x_i}{\sqrt{\tfrac1d \sum_j x_j^2 + \varepsilon}} . $$
 #
@@ -258,7 +258,7 @@ parameters = None  # two whole numbers: layer norm, RMSNorm
 #
 # ### Position-wise feed-forward
 #
-# *30 minutes.* After attention has collected what a token needs, the **feed-forward layer** works on it: two linear
+# After attention has collected what a token needs, the **feed-forward layer** works on it: two linear
 # maps with a ReLU between them, the same for every position,
 #
 # $$ \operatorname{FFN}(x) = \max(0,\ x W_1 + b_1)\, W_2 + b_2 , $$
@@ -305,7 +305,7 @@ def ffn(
 # %% [markdown]
 # ### Counting the feed-forward layer
 #
-# *15 minutes.* A layer that looks like an afterthought to attention. How large is it? Your widths:
+# A layer that looks like an afterthought to attention. How large is it? Your widths:
 
 # %%
 your_numbers("ffn_params")
@@ -325,7 +325,7 @@ ratio = None        # one number
 # %% [markdown]
 # ### The other activation
 #
-# *25 minutes.* BERT and the GPTs have **GELU** in place of the ReLU: $x\, \Phi(x)$, where
+# BERT and the GPTs have **GELU** in place of the ReLU: $x\, \Phi(x)$, where
 #
 # $$ \Phi(x) = \tfrac12 \Bigl(1 + \operatorname{erf} \tfrac{x}{\sqrt 2}\Bigr) $$
 #
@@ -387,7 +387,7 @@ def gelu(x: "array", approximate: str = "none") -> "array, same shape and type a
 #
 # ### The identity in the gradient
 #
-# *25 minutes.* A sublayer $F$ with a **shortcut** gives $x + F(x)$. A layer then only has to learn what is to be *changed*, and
+# A sublayer $F$ with a **shortcut** gives $x + F(x)$. A layer then only has to learn what is to be *changed*, and
 # a gradient has a way down that doesn't lead through $F$. How much is that worth? Let $J_F$ be the Jacobian of $F$.
 #
 # 1. `jacobian`: the Jacobian of $x + F(x)$ for a vector $x$. A formula in `I` and `J_F`.
@@ -416,7 +416,7 @@ claim = None         # one of "A", "B", "C", "D"
 # %% [markdown]
 # ### Where the residual comes from
 #
-# *15 minutes.* Half a year before residual networks there were **highway networks**. A gate $T$, computed from $x$ and between 0 and
+# Half a year before residual networks there were **highway networks**. A gate $T$, computed from $x$ and between 0 and
 # 1, decides for each feature how much is transformed and how much is carried on:
 #
 # $$ y = T(x)\, F(x) + \bigl(1 - T(x)\bigr)\, x . $$
@@ -438,7 +438,7 @@ setting = None  # one of "A", "B", "C", "D"
 #
 # ### One post-norm block
 #
-# *45 minutes.* Everything is there. One block of the original encoder is
+# Everything is there. One block of the original encoder is
 #
 # $$ y = \operatorname{LN}\bigl(x + \operatorname{MultiHead}(x, x, x)\bigr), \qquad
 #    \operatorname{block}(x) = \operatorname{LN}\bigl(y + \operatorname{FFN}(y)\bigr) , $$
@@ -515,7 +515,7 @@ class EncoderBlock:
 #
 # ### Three million weights
 #
-# *10 minutes.* Count one block with $d = 512$, $h = 8$, $f = 2048$. Here *all* maps have biases, those of attention as well.
+# Count one block with $d = 512$, $h = 8$, $f = 2048$. Here *all* maps have biases, those of attention as well.
 #
 # 1. `groups`: the parameters of attention, of the feed-forward layer, and of both norms together.
 # 2. `total`: of the whole block. `share`: the share of the feed-forward layer in it.
@@ -530,7 +530,7 @@ bare = None    # a whole number
 # %% [markdown]
 # ### Where to put the norm
 #
-# *35 minutes.* A norm in front of the sublayer leaves the sum alone: $x + F(\operatorname{LN}(x))$. That is **pre-norm**, and most large
+# A norm in front of the sublayer leaves the sum alone: $x + F(\operatorname{LN}(x))$. That is **pre-norm**, and most large
 # language models since GPT-2 have it. What runs from bottom to top, being added to and never divided, is called the *stream*; a final norm follows
 # at the top. What is better about it? First on paper, at initialisation, where branches are roughly independent of what they are added to.
 #

@@ -13,14 +13,14 @@
 # is left is to stack blocks, to let one stack look at another, to write text with it one
 # token at a time, and to know how large the whole is.
 #
-# | part | you learn | time |
-# |---|---|---|
-# | 1 Stacks | what goes in and out of an encoder, the third sublayer of a decoder, positions | 100 min |
-# | 2 One token after the other | targets, losses and masks that let a decoder learn all positions at once | 70 min |
-# | 3 Writing, and looking ahead | to decode, and a test that finds every leak | 70 min |
-# | 4 Counting | one function for the size of all transformers, two known models, three architectures | 120 min |
+# | part | you learn |
+# |---|---|
+# | 1 Stacks | what goes in and out of an encoder, the third sublayer of a decoder, positions |
+# | 2 One token after the other | targets, losses and masks that let a decoder learn all positions at once |
+# | 3 Writing, and looking ahead | to decode, and a test that finds every leak |
+# | 4 Counting | one function for the size of all transformers, two known models, three architectures |
 #
-# That is **six hours**; the parts can be done on different days. How to work with it:
+# The parts can be done on different days. How to work with it:
 #
 # - Masks are Boolean, and `True` means: may attend. Positions and token ids start at 0. Norms are
 #   layer norms that come after the sum (post-norm), with $\varepsilon = 10^{-5}$.
@@ -44,9 +44,25 @@ except ImportError:
 # %% [markdown]
 # ## 1 Stacks
 #
+# The next cells bring your block and its pieces from the notebooks before; the decoder will need
+# them, too. What you don't have, write there.
+
+# %%
+carry("mha_numpy")
+
+# %%
+carry("ln_code")
+
+# %%
+carry("ffn_code")
+
+# %%
+carry("encoder_block")
+
+# %% [markdown]
 # ### A sentence through the layers
 #
-# *45 minutes.* A block takes vectors and returns as many vectors of the same width. So blocks can be stacked,
+# A block takes vectors and returns as many vectors of the same width. So blocks can be stacked,
 # and the original encoder is nothing more: embed the tokens, add positions, send the result
 # through $L$ blocks, each with weights of its own. What the last block gives is the encoder's
 # output.
@@ -76,21 +92,6 @@ your_numbers("encoder_stack")
 # 5. `Encoder(L, d, h, f, rng)`: `L` of your blocks from the notebook before, all drawn from the
 #    one generator. Calling it sends `x` through them, with the same mask for each. `load` gets a
 #    list of `L` dictionaries, one for each block, and hands them to the blocks' own `load`.
-#
-# The next cells bring your block and its pieces from the notebooks before; the decoder will need
-# them, too. What you don't have, write there.
-
-# %%
-carry("mha_numpy")
-
-# %%
-carry("ln_code")
-
-# %%
-carry("ffn_code")
-
-# %%
-carry("encoder_block")
 
 # %% exercise="encoder_stack"
 import numpy as np
@@ -125,7 +126,7 @@ class Encoder:
 # %% [markdown]
 # ### Balance of embedding and position
 #
-# *10 minutes.* What enters the first layer is a sum: the embedding of a token and the encoding of its position.
+# What enters the first layer is a sum: the embedding of a token and the encoding of its position.
 # A sum of two vectors is mostly the longer of them. So which of the two is longer?
 #
 # Take $d = 512$, embeddings as above, whose entries have mean 0 and variance $1/d$, and the
@@ -148,7 +149,7 @@ ratio = None  # two numbers: with the factor, without it
 # %% [markdown]
 # ### Six steps in order
 #
-# *45 minutes.* A decoder writes one text while it looks at another. Its layer has the two sublayers that you
+# A decoder writes one text while it looks at another. Its layer has the two sublayers that you
 # know and a third one between them or around them, in which the target asks and the source
 # answers. Its keys and values are computed from the **memory**: the output of the encoder, of its
 # *last* layer, the same for all decoder layers. The next picture has the six steps of a decoder
@@ -250,7 +251,7 @@ class DecoderLayer:
 #
 # ### A source, a target, one pass
 #
-# *25 minutes.* A decoder predicts the next token from those before it. In training the target is known, so
+# A decoder predicts the next token from those before it. In training the target is known, so
 # nothing has to wait for a prediction: what goes in is the true text, whatever the model would
 # have written. That is **teacher forcing**. All positions learn in one pass, as the masks see to
 # it that each one computes what it would compute if the later tokens were not there.
@@ -308,7 +309,7 @@ def shift_right(tgt: "(t,) or (B, t) whole numbers", bos: int, eos: int, pad: "n
 # %% [markdown]
 # ### The chain rule as a loss
 #
-# *25 minutes.* A decoder gives probabilities for the next token, after every prefix. That is a model of whole
+# A decoder gives probabilities for the next token, after every prefix. That is a model of whole
 # texts: by the chain rule of probability,
 #
 # $$ P(y_1, \dots, y_T) = \prod_{t=1}^{T} P(y_t \mid y_1, \dots, y_{t-1}) . $$
@@ -357,7 +358,7 @@ def nll(logits: "(n, V) array", labels: "(n,) whole numbers", ignore: int = -100
 # %% [markdown]
 # ### Two training signals
 #
-# *20 minutes.* An encoder sees both sides of every token, so it can't learn by predicting the next one: it would
+# An encoder sees both sides of every token, so it can't learn by predicting the next one: it would
 # look it up. BERT hides tokens instead. It selects 15 % of them at random and predicts these; of
 # the selected ones 80 % are replaced by a special token, `[MASK]`, 10 % by a random token, and 10 %
 # stay as they are, so that the model can't rely on `[MASK]` to know where it is tested. A decoder
@@ -391,7 +392,7 @@ meanings = None          # one of "A", "B", "C", "D"
 #
 # ### Step by step equals all at once
 #
-# *35 minutes.* In training a decoder predicts all positions in one pass. When it writes, there is nothing to
+# In training a decoder predicts all positions in one pass. When it writes, there is nothing to
 # predict beyond the next token: run the model on what there is, choose a token, append it, run
 # again. **Greedy** decoding chooses the most probable one each time. The last row of logits is
 # the only one that is new.
@@ -430,7 +431,7 @@ best_probability = None    # one number
 # %% [markdown]
 # ### Write the test yourself
 #
-# *35 minutes.* A decoder that looks ahead learns splendidly: its loss falls to nearly nothing, because the
+# A decoder that looks ahead learns splendidly: its loss falls to nearly nothing, because the
 # answer is in its input. It is useless, and no shape and no error tells you. So one tests for it, and
 # the test needs nothing but the model as a function: change a token, and see which outputs move.
 #
@@ -471,7 +472,7 @@ may_influence = None  # one of "A", "B", "C", "D"
 #
 # ### Counting without biases
 #
-# *30 minutes.* How many numbers does a transformer learn? Most of them are in matrices, so count these first. A
+# How many numbers does a transformer learn? Most of them are in matrices, so count these first. A
 # model has $L$ encoder layers and $L$ decoder layers of width $d$ with $h$ heads and feed-forward
 # layers of inner width $f$. Every attention has its four matrices, each feed-forward layer its
 # two. An example with other numbers: for $d = 4$ and $f = 10$ a feed-forward layer has $2 \cdot 4
@@ -505,7 +506,7 @@ decoder_layer = None  # a formula in d
 # %% [markdown]
 # ### Everything counted
 #
-# *45 minutes.* "The total number of parameters" is not one number until you say what is in it. Biases? Norms?
+# "The total number of parameters" is not one number until you say what is in it. Biases? Norms?
 # Embeddings, and how many of them? A norm behind the last layer, as PyTorch's `nn.Transformer`
 # has one at the end of both its stacks? So every count comes with a list, and here the list is an
 # argument.
@@ -555,7 +556,7 @@ def count(config: dict) -> int:
 # %% [markdown]
 # ### Two known models
 #
-# *25 minutes.* Sizes in papers and blogs are rounded: BERT-base is said to have
+# Sizes in papers and blogs are rounded: BERT-base is said to have
 # 110M, GPT-2 small 124M, though its paper's table says 117M. Count
 # them to the last number, and let your `count` do most of it. Both have twelve layers of width
 # $d = 768$ with $f = 3072$ and twelve heads; each layer has *one* attention, a feed-forward layer,
@@ -585,7 +586,7 @@ rule = None                 # a whole number
 # %% [markdown]
 # ### Three architectures, one table
 #
-# *20 minutes.* A text of $n$ tokens is read, a text of $m$ tokens is written. Three architectures can do it, or
+# A text of $n$ tokens is read, a text of $m$ tokens is written. Three architectures can do it, or
 # half of it, and they look at different numbers of pairs (query, key). Count the scores that
 # are needed in **one head of one layer** of each kind.
 

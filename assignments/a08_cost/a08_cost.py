@@ -14,14 +14,14 @@
 # then you measure, and at the end you write attention in two forms that cost less: one that never
 # holds the matrix of weights, and one that remembers what it has computed.
 #
-# | part | you learn | time |
-# |---|---|---|
-# | 1 On paper | to count madds and bytes; where the quadratic part begins to matter | 65 min |
-# | 2 On the clock | to time honestly, to read exponents off a plot | 105 min |
-# | 3 Decoding | to cache keys and values; what a step and what the cache costs | 100 min |
-# | 4 In tiles | softmax in one pass, attention without the matrix | 130 min |
+# | part | you learn |
+# |---|---|
+# | 1 On paper | to count madds and bytes; where the quadratic part begins to matter |
+# | 2 On the clock | to time honestly, to read exponents off a plot |
+# | 3 Decoding | to cache keys and values; what a step and what the cache costs |
+# | 4 In tiles | softmax in one pass, attention without the matrix |
 #
-# About **seven hours** in all; the parts can be done on different days. How to work with it:
+# The parts can be done on different days. How to work with it:
 #
 # - Run the cells from top to bottom: some names come back in several exercises, and each exercise is
 #   graded where its check cell stands.
@@ -39,7 +39,7 @@
 #
 # ### The table of costs
 #
-# *20 minutes.* There are $n$ queries and $m$ keys, keys of width $d_k$ and values of width $d_v$:
+# There are $n$ queries and $m$ keys, keys of width $d_k$ and values of width $d_v$:
 #
 # $$ S = Q K^\top \;(n \times m), \qquad A = \operatorname{softmax}(S), \qquad O = A V
 #    \;(n \times d_v) . $$
@@ -82,7 +82,7 @@ factor_linear = None   # a whole number
 # %% [markdown]
 # ### When is attention the bottleneck?
 #
-# *20 minutes.* A transformer layer over $n$ tokens of width $d$ does three kinds of products:
+# A transformer layer over $n$ tokens of width $d$ does three kinds of products:
 #
 # | part | products | madds |
 # |---|---|---|
@@ -146,7 +146,7 @@ madds_with_heads = None   # a whole number
 # %% [markdown]
 # ### A quarter of a gibibyte
 #
-# *25 minutes.* For memory one matrix is what matters: $n \times n$ weights, one number for every pair.
+# For memory one matrix is what matters: $n \times n$ weights, one number for every pair.
 # One reads that the matrix of a sequence of 8192 tokens takes "256 MB". That leaves out three
 # things. The unit is MiB ($1024^2$ bytes; in MB, $1000^2$ bytes, the number is another one). The
 # matrix exists once *per head, per layer and per example of the batch*. And it assumes numbers of
@@ -197,7 +197,7 @@ def attention_bytes(
 #
 # ### Measuring honestly
 #
-# *15 minutes.* A time is a number with a story. The first call of a function pays for things that
+# A time is a number with a story. The first call of a function pays for things that
 # never come again: memory is fetched from the system, code is loaded. Later calls are disturbed
 # by whatever else the machine does, always in the same direction, towards longer. A comparison
 # that ignores this measures luck, and many published speed-ups rest on a single cold run.
@@ -220,7 +220,7 @@ mean = None           # one number
 # %% [markdown]
 # ### Race of two kernels
 #
-# *40 minutes.* Now measure. Write both kinds of attention for one head, and time them for
+# Now measure. Write both kinds of attention for one head, and time them for
 # $n = 100, 500, 1000, 2000, 5000$ with $d = 64$.
 #
 # Such a race can be given a spectacular winner, and races like this one have been published:
@@ -301,7 +301,7 @@ times = None  # two rows of five seconds: standard, linear
 # %% [markdown]
 # ### How different are the outputs?
 #
-# *20 minutes.* A faster method that computes something else is not simply faster. So put the
+# A faster method that computes something else is not simply faster. So put the
 # outputs beside each other, with your `linear_attention` from above. It replaces the weights $e^{q \cdot k / \sqrt d}$ by products of
 # features,
 #
@@ -341,7 +341,7 @@ rel = None  # five numbers
 # %% [markdown]
 # ### Measured against predicted
 #
-# *30 minutes.* A power law $t = c\, n^a$ is a straight line on log–log axes: $\log t = \log c + a \log n$,
+# A power law $t = c\, n^a$ is a straight line on log–log axes: $\log t = \log c + a \log n$,
 # with the exponent as its slope. That makes the eye a good judge: draw the measured times, draw a line
 # of slope 2 and one of slope 1, and look which of them the points follow. It also shows where
 # they don't follow any.
@@ -387,7 +387,7 @@ def fit_exponent(n: "(k,)", t: "(k,)", n_min: float = 0) -> float:
 #
 # ### A cache changes nothing
 #
-# *60 minutes.* A model that writes text produces one token after the other. Under a causal mask,
+# A model that writes text produces one token after the other. Under a causal mask,
 # token $t$ looks at itself and at what came before, and nothing that comes later ever changes an
 # earlier row. So the keys and values of earlier tokens can be kept:
 #
@@ -465,7 +465,7 @@ class KVCache:
 # %% [markdown]
 # ### What a step costs
 #
-# *25 minutes.* Count madds for one layer of width $d$. Step $t$ (counted from 1) with a cache projects one
+# Count madds for one layer of width $d$. Step $t$ (counted from 1) with a cache projects one
 # token, $4d^2$, computes $t$ scores and adds up $t$ values, $2\,t\,d$ in all heads together. Texts that call this
 # "$O(t d)$ per step" forget the part that dominates as long as the text is short.
 #
@@ -493,7 +493,7 @@ equal_at = None    # a whole number
 # %% [markdown]
 # ### What the cache weighs
 #
-# *15 minutes.* The price is memory: keys **and** values, in each of $L$ layers, for each of $t$ tokens, of
+# The price is memory: keys **and** values, in each of $L$ layers, for each of $t$ tokens, of
 # width $d$ (all heads together):
 #
 # $$ \text{bytes} = 2 \cdot L \cdot t \cdot d \cdot \text{(bytes per number)} . $$
@@ -518,7 +518,7 @@ shared_bytes = None  # a whole number
 #
 # ### One pass, two blocks
 #
-# *45 minutes.* A safe softmax needs the largest score first, and the sum of all exponentials before it can
+# A safe softmax needs the largest score first, and the sum of all exponentials before it can
 # divide: it seems that all scores must be at hand at once. They needn't. Go through the keys block by block
 # and keep three numbers for each query:
 #
@@ -595,7 +595,7 @@ def finish(state: "(m, l, o)") -> "outputs (n, d_v), log-sum-exps (n,)":
 # %% [markdown]
 # ### Attention without the matrix
 #
-# *70 minutes.* Put the pieces together. Cut the queries into blocks of rows and the keys into blocks, which
+# Put the pieces together. Cut the queries into blocks of rows and the keys into blocks, which
 # cuts the matrix of scores into *tiles*. For one block of queries go through the blocks of keys, compute one
 # tile of scores, fold it into the running $(m, l, o)$ of its rows, and forget it. No $n \times m$ array is ever
 # needed, and the result is exact. The number of multiplications stays what it was: this saves *memory*, and the
@@ -676,7 +676,7 @@ def flash_attention(
 # %% [markdown]
 # ### What is saved, what is not
 #
-# *15 minutes.* Tiled attention is fast for one reason: it moves fewer numbers. A GPU computes far faster
+# Tiled attention is fast for one reason: it moves fewer numbers. A GPU computes far faster
 # than it can fetch numbers from its large memory; a small fast memory sits beside the arithmetic. Dropping constants,
 # ordinary attention moves about $nd + n^2$ numbers between the two, tiled attention about $n^2 d^2 / M$, where
 # $M$ is how many *numbers* the fast memory holds.

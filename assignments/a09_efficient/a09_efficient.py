@@ -15,15 +15,15 @@
 # out*, and some tokens hear from each other late. This notebook derives each way, counts what it
 # saves, and looks for what it can't do.
 #
-# | part | you learn | time |
-# |---|---|---|
-# | 1 Brackets | linear attention: derived, by hand, in code, as a recurrence; what few features can't express | 165 min |
-# | 2 Random features | an unbiased estimate of the exponential: its missing factor, its variance, its code | 115 min |
-# | 3 Fewer keys | projections along the sequence, the best matrix of low rank | 40 min |
-# | 4 Fewer pairs | windows, strides, global and random keys; how many layers it takes to reach everyone | 145 min |
-# | 5 The table | every method with its cost | 15 min |
+# | part | you learn |
+# |---|---|
+# | 1 Brackets | linear attention: derived, by hand, in code, as a recurrence; what few features can't express |
+# | 2 Random features | an unbiased estimate of the exponential: its missing factor, its variance, its code |
+# | 3 Fewer keys | projections along the sequence, the best matrix of low rank |
+# | 4 Fewer pairs | windows, strides, global and random keys; how many layers it takes to reach everyone |
+# | 5 The table | every method with its cost |
 #
-# That is **eight hours**; the parts can be done on different days. How to work with it:
+# The parts can be done on different days. How to work with it:
 #
 # - Give numbers to at least four significant digits, small ones too (`0.0002907`, not `0.0003`). They
 #   may be numbers, text (`"1/3"`, `"0.2 0.3 0.5"`) or computed by your own code.
@@ -49,7 +49,7 @@ except ImportError:
 #
 # ### Where the brackets go
 #
-# *35 minutes.* The softmax weight of key $j$ for query $i$ is proportional to $e^{q_i \cdot k_j/\sqrt{d_k}}$. Suppose that a
+# The softmax weight of key $j$ for query $i$ is proportional to $e^{q_i \cdot k_j/\sqrt{d_k}}$. Suppose that a
 # similarity can be written as a product of *features*, $\varphi(q_i) \cdot \varphi(k_j)$, where $\varphi$ maps a
 # vector to $D$ numbers, such that no product is negative. The output is still a weighted mean:
 #
@@ -102,7 +102,7 @@ pays_off = None       # one of "A", "B", "C", "D", "E"
 # %% [markdown]
 # ### By hand
 #
-# *10 minutes.* A worked example first. One feature, $\varphi(q) = 2$, two keys with $\varphi(k_1) = 1$ and
+# A worked example first. One feature, $\varphi(q) = 2$, two keys with $\varphi(k_1) = 1$ and
 # $\varphi(k_2) = 3$, and the values 5 and 1. Then $S = 1 \cdot 5 + 3 \cdot 1 = 8$ and $z = 1 + 3 = 4$. The
 # numerator is $2 \cdot 8 = 16$, the denominator $2 \cdot 4 = 8$, and the output 2. The slow way agrees: the
 # products are 2 and 6, the weights $\tfrac14$ and $\tfrac34$, and $\tfrac14 \cdot 5 + \tfrac34 \cdot 1 = 2$.
@@ -129,7 +129,7 @@ weights = None      # three numbers
 # %% [markdown]
 # ### Linear attention in code
 #
-# *45 minutes.* A weighted mean needs weights that are not negative and do not all vanish. Where all
+# A weighted mean needs weights that are not negative and do not all vanish. Where all
 # *features* are strictly positive, every product of two of them is, and so is every denominator. (That is enough, not
 # necessary.) A popular map is $\operatorname{elu}(x) + 1$, which is $x + 1$ for $x > 0$ and $e^x$ for $x \le 0$, entry by entry.
 # In some published code one finds $\max(x, 0) + 1$
@@ -192,7 +192,7 @@ def linear_attention(
 # %% [markdown]
 # ### A transformer that is a recurrence
 #
-# *45 minutes.* Under a causal mask the sums of row $t$ run over the keys up to $t$. They are *prefix sums*,
+# Under a causal mask the sums of row $t$ run over the keys up to $t$. They are *prefix sums*,
 # and each of them is the one before plus one term:
 #
 # $$ S_t = S_{t-1} + \varphi(k_t)\, v_t^\top, \qquad z_t = z_{t-1} + \varphi(k_t), \qquad
@@ -251,7 +251,7 @@ def recurrent_step(state: "(S, z)", q: "(d_k,)", k: "(d_k,)", v: "(d_v,)") -> "(
 # %% [markdown]
 # ### What few features can't express
 #
-# *15 minutes.* The price of moving the brackets stands in one number. With $D$ features the matrix of
+# The price of moving the brackets stands in one number. With $D$ features the matrix of
 # weights is a product of an $n \times D$ and a $D \times n$ matrix, however long the text is. A head that is to copy, where each
 # token looks at one key and each at another one, needs weights near a permutation matrix. How near can it come?
 #
@@ -284,7 +284,7 @@ rest = None          # one number, in units of 1e-9
 # %% [markdown]
 # ### Which similarities give weights?
 #
-# *15 minutes.* To be divided by their sum and called weights, similarities must not be negative, and not all of a
+# To be divided by their sum and called weights, similarities must not be negative, and not all of a
 # row may be 0. A page on kernels says instead that a similarity has to be a *positive definite kernel*, one for which
 # $\sum_{ij} c_i c_j \kappa(x_i, x_j) \ge 0$ for all numbers $c$. That is another property. Take each similarity
 # below by itself, and look for a query and keys that break it.
@@ -309,7 +309,7 @@ cosines = None  # two numbers
 #
 # ### The missing Gaussian factor
 #
-# *30 minutes.* elu + 1 is *another* similarity, and no number of tokens brings it nearer to the exponential. Can a
+# elu + 1 is *another* similarity, and no number of tokens brings it nearer to the exponential. Can a
 # product of features be the exponential? Not exactly, with finitely many of them. But on average, yes. Draw
 # $\omega$ with independent standard normal entries. For one entry
 #
@@ -354,7 +354,7 @@ root = None        # one of "A", "B", "C", "D"
 # %% [markdown]
 # ### How far off?
 #
-# *30 minutes.* An unbiased estimate may still be useless. Compare two of them, both unbiased for
+# An unbiased estimate may still be useless. Compare two of them, both unbiased for
 # $e^{x \cdot y}$, with the same $\omega$ in both factors:
 #
 # - the *positive* one, a mean of $m$ products of the features that you found;
@@ -415,7 +415,7 @@ law = None                # one of "A", "B", "C", "D"
 # %% [markdown]
 # ### Performer attention
 #
-# *55 minutes.* Put the features into linear attention and you have attention in linear time that *does* converge to
+# Put the features into linear attention and you have attention in linear time that *does* converge to
 # softmax attention, as $m$ grows. In practice two things need care. The scale $1/\sqrt{d_k}$ has to go somewhere
 # (see above). And the exponents may be far below 0 for all features at once, so that everything underflows
 # to 0 and the quotient to 0/0. As in a softmax, what is common to numerator and denominator may be taken off
@@ -471,7 +471,7 @@ def performer_attention(Q: "(n, d)", K: "(k, d)", V: "(k, d_v)", m: int, rng) ->
 #
 # ### Linformer
 #
-# *25 minutes.* Keep the softmax and shorten what it runs over. Two matrices $E$ and $F$ of shape $(r, n)$ mix
+# Keep the softmax and shorten what it runs over. Two matrices $E$ and $F$ of shape $(r, n)$ mix
 # the $n$ keys into $r$ and the $n$ values into $r$:
 #
 # $$ O = \operatorname{softmax}\!\left(\frac{Q\, (E K)^\top}{\sqrt d}\right) (F V) . $$
@@ -512,7 +512,7 @@ def linformer(
 # %% [markdown]
 # ### The best low-rank weights
 #
-# *15 minutes.* What would a real factorisation look like? Take $X$ with the rows $(1, 0)$, $(0, 1)$, $(1, 1)$,
+# What would a real factorisation look like? Take $X$ with the rows $(1, 0)$, $(0, 1)$, $(1, 1)$,
 # for three words, and the weights $A = \operatorname{softmax}(X X^\top)$, without a scale.
 #
 # 1. `singular`: the three singular values of $A$, the largest first.
@@ -562,7 +562,7 @@ if plt:
 #
 # ### Windows
 #
-# *35 minutes.* Query $i$ sees the keys with $|i - j| \le w$. Take care: $w$ is the reach to **each side**; some papers and
+# Query $i$ sees the keys with $|i - j| \le w$. Take care: $w$ is the reach to **each side**; some papers and
 # libraries mean the whole width, $2w$ or $2w + 1$. A *dilated* window leaves gaps: it has as many keys, at the
 # distances $0, \pm D, \pm 2D, \dots, \pm wD$ for a dilation $D$. And because hardware likes whole tiles, real kernels
 # often work in *blocks*: all queries of a block see the same keys, those of their own block and of the two beside it.
@@ -624,7 +624,7 @@ def window_attention(Q: "(n, d)", K: "(n, d)", V: "(n, d_v)", w: int) -> "(n, d_
 # %% [markdown]
 # ### Every s-th position
 #
-# *15 minutes.* To reach far with few keys, look at every $s$-th position: query $i$ sees the keys with
+# To reach far with few keys, look at every $s$-th position: query $i$ sees the keys with
 # $j \equiv i \pmod s$. One reads that this costs $O(n)$ and links what is far apart. Count.
 
 # %%
@@ -647,7 +647,7 @@ joined = None       # a whole number
 # %% [markdown]
 # ### Window plus global tokens
 #
-# *20 minutes.* A few *global* tokens, a token that stands for the whole text or the words of a question, see all tokens and
+# A few *global* tokens, a token that stands for the whole text or the words of a question, see all tokens and
 # are seen by all. With a window that makes the pattern of Longformer. Two patterns together are one mask, their union, and
 # **one** softmax: whoever computes the attention of each pattern and adds the results up has weights that add up to 2.
 
@@ -679,7 +679,7 @@ def longformer_mask(n: int, w: int, global_idx: "(g,) of int") -> "(n, n) of boo
 # %% [markdown]
 # ### Some keys by chance
 #
-# *30 minutes.* BigBird adds $r$ random keys to each query, drawn once and then fixed. Random graphs are known for short
+# BigBird adds $r$ random keys to each query, drawn once and then fixed. Random graphs are known for short
 # ways, and one reads that this keeps the distances at $O(\log n)$, and that random keys connect the graph. Check
 # both: the first with and without global tokens, the second for random keys alone.
 
@@ -723,7 +723,7 @@ def bigbird_mask(n: int, w: int, g: int, r: int, rng) -> "(n, n) of bool":
 # %% [markdown]
 # ### How many layers to reach everyone?
 #
-# *25 minutes.* After one layer an output depends on the keys that its query sees, and on its own token, which goes around
+# After one layer an output depends on the keys that its query sees, and on its own token, which goes around
 # the attention. After two layers it depends on what those keys saw. So what an output depends on is found by a search
 # through the mask, or by powers of it.
 
@@ -764,7 +764,7 @@ def hops(mask: "(n, n) of bool") -> int:
 #
 # ### Keep the largest weights
 #
-# *20 minutes.* All patterns so far are fixed beforehand. The opposite is to compute a row of scores and to keep the $k$
+# All patterns so far are fixed beforehand. The opposite is to compute a row of scores and to keep the $k$
 # largest weights only. That saves the products with the values, not the scores, so nothing about it is linear. What does it
 # cost in precision? One query with the logits $(4, 3, 1, 0, 0, 0, 0, 0)$ over eight keys, whose values are the
 # numbers $0, 1, \dots, 7$.
@@ -795,7 +795,7 @@ perplexity = None   # one number
 # %% [markdown]
 # ## 5 The table
 #
-# *15 minutes.* Every method with what it costs. Count the work of the scores for $n$ tokens, one head of width $d$; for
+# Every method with what it costs. Count the work of the scores for $n$ tokens, one head of width $d$; for
 # linear attention and random features count the product $\varphi(K)^\top V$ instead. Name as classes, in the letters
 # that stand there:
 #

@@ -13,16 +13,15 @@
 # parameters that must be trained. This notebook goes through one remedy for each. Every one of
 # them is simple, and the figures that are told with it are often wrong. So count.
 #
-# | part | you learn | time |
-# |---|---|---|
-# | 1 Experts | route tokens to a few of many networks, keep all of them busy, differentiate it | 125 min |
-# | 2 Checkpoints | forget activations and compute them again: what is saved, what it costs, which plan is best | 115 min |
-# | 3 Sixteen bits | the limits of half precision, where softmax breaks, what loss scaling lifts | 100 min |
-# | 4 Few parameters | LoRA, adapters, prefixes: adapt a large model by training a percent of it | 165 min |
-# | 5 Three stars | train through a hard choice, share a layer or the optimiser's state between devices | 100 min |
+# | part | you learn |
+# |---|---|
+# | 1 Experts | route tokens to a few of many networks, keep all of them busy, differentiate it |
+# | 2 Checkpoints | forget activations and compute them again: what is saved, what it costs, which plan is best |
+# | 3 Sixteen bits | the limits of half precision, where softmax breaks, what loss scaling lifts |
+# | 4 Few parameters | LoRA, adapters, prefixes: adapt a large model by training a percent of it |
+# | 5 Three stars | train through a hard choice, share a layer or the optimiser's state between devices |
 #
-# That is **eight to nine hours** for the first four; the parts can be done on different days. The fifth is for those who want more: an exercise
-# with a ★ is harder than the others, and its points are extra. How to work with it:
+# The parts can be done on different days. The fifth is for those who want more: an exercise with a ★ is harder than the others. How to work with it:
 #
 # - Give numbers to at least four significant digits. They may be numbers, text (`"2^-14"`, `"4/3"`, `"1.5e9"`)
 #   or computed by your own code. Where a whole number is asked for, it is exact: `"2*512*2048"` will do. Infinity is `float("inf")` or `"inf"`, not-a-number `float("nan")` or `"nan"`.
@@ -47,7 +46,7 @@ except ImportError:
 #
 # ### Two of four
 #
-# *25 minutes.* Most of a transformer's parameters are in its feed-forward networks. What if there were eight of
+# Most of a transformer's parameters are in its feed-forward networks. What if there were eight of
 # them side by side, and each token passed through two? The model would hold eight times as much, and a
 # token would pay for two. Such a layer is called a **mixture of experts**.
 #
@@ -89,7 +88,7 @@ steps = None         # a list of lines
 # %% [markdown]
 # ### Route a batch
 #
-# *30 minutes.* Now for many tokens. On real hardware the experts live on different devices and
+# Now for many tokens. On real hardware the experts live on different devices and
 # each has room for so many tokens: its **capacity** is
 #
 # $$ \left\lceil c \cdot \frac{k\,T}{E} \right\rceil $$
@@ -154,7 +153,7 @@ if plt:
 #
 # ### Keep the experts busy
 #
-# *30 minutes.* So a second loss is added, which is small if the experts share the work. Let $f_e$ be the share of the tokens whose *first*
+# So a second loss is added, which is small if the experts share the work. Let $f_e$ be the share of the tokens whose *first*
 # choice is expert $e$, and $P_e$ the mean of the plain gates of expert $e$ over the batch. The loss is
 #
 # $$ \mathcal{L} = E \sum_e f_e\, P_e . $$
@@ -193,7 +192,7 @@ spread = None      # one number
 # %% [markdown]
 # ### Is the selection differentiable?
 #
-# *25 minutes.* The list of the two largest logits jumps: it has no useful derivative. One may read that for this reason a mixture
+# The list of the two largest logits jumps: it has no useful derivative. One may read that for this reason a mixture
 # of experts needs a special estimator to be trained at all. Look at what depends on the logits besides the list.
 #
 # 1. `router_gradient(z, y, k, renormalise)`: the derivatives of the output with respect to all logits, shape $(E,)$, where the
@@ -227,7 +226,7 @@ stepped = None       # four numbers
 # %% [markdown]
 # ### Total and active
 #
-# *15 minutes.* A model of experts has two sizes: how many parameters there are (memory), and how many
+# A model of experts has two sizes: how many parameters there are (memory), and how many
 # one token meets (arithmetic). Take $E$ experts, each a feed-forward network of width $d$ with a hidden layer of width $f$ and both
 # biases, and a gate that is linear without a bias. Each token goes to $k$ experts.
 
@@ -253,7 +252,7 @@ ratio = None   # one number
 #
 # ### Store every √L-th layer
 #
-# *30 minutes.* The backward pass needs the activations of the forward pass, those of all layers. They are what fills the memory when
+# The backward pass needs the activations of the forward pass, those of all layers. They are what fills the memory when
 # long texts or deep models are trained. **Checkpointing** forgets most of them. The $L$ layers are cut into segments of $s$ layers, and
 # only the input of each segment is stored. When the backward pass arrives at a segment, the segment is run forward once more, and
 # its activations are alive until it is done with them.
@@ -302,7 +301,7 @@ if plt:
 #
 # ### The price
 #
-# *15 minutes.* Nothing is free: what is forgotten is computed again. Let the forward pass of the model take one unit of time. The backward pass takes two: gradients with
+# Nothing is free: what is forgotten is computed again. Let the forward pass of the model take one unit of time. The backward pass takes two: gradients with
 # respect to the activations, and with respect to the weights.
 #
 # 1. `units`: the time of one training step, plain, and with checkpoints where every segment is run again.
@@ -319,7 +318,7 @@ forwards = None    # three whole numbers
 # %% [markdown]
 # ### Better plans
 #
-# *40 minutes.* Segments of equal length are one plan. Let us look at others.
+# Segments of equal length are one plan. Let us look at others.
 #
 # 1. `uniform_plan(L, s)` returns two whole numbers for segments of $s$ layers (the last may be shorter): the units at the peak, which are the number of
 #    segments plus the longest one, and how many layers are run again, if the last segment isn't.
@@ -370,7 +369,7 @@ def smallest_part(sizes: "list of whole numbers", cuts: int) -> int:
 # %% [markdown]
 # ### In PyTorch
 #
-# *30 minutes.* `torch.utils.checkpoint.checkpoint(f, *args, use_reentrant=False)` computes `f(*args)` and saves the arguments alone; in the backward pass it
+# `torch.utils.checkpoint.checkpoint(f, *args, use_reentrant=False)` computes `f(*args)` and saves the arguments alone; in the backward pass it
 # calls `f` again. (The flag chooses the newer of two implementations. The older one does not work with `torch.autograd.grad`.)
 #
 # 1. `checkpointed(blocks, segments, x)` passes `x` through a list of modules, cut into so many consecutive segments. If the number of blocks can't be divided, lengths may
@@ -400,7 +399,7 @@ calls = None  # two whole numbers
 #
 # ### The limits
 #
-# *25 minutes.* A floating-point number is a sign, an exponent and a fraction: $\pm\, 1.f \times 2^{e}$. Half precision (float16) spends 1 + 5 + 10 bits on
+# A floating-point number is a sign, an exponent and a fraction: $\pm\, 1.f \times 2^{e}$. Half precision (float16) spends 1 + 5 + 10 bits on
 # them, single precision (float32) 1 + 8 + 23, bfloat16 1 + 8 + 7. The exponent is stored with a *bias* of $2^{b-1} - 1$ for $b$ bits. Two patterns are reserved: all
 # ones for infinity and not-a-number, all zeros for zero and the *subnormal* numbers $\pm\, 0.f \times 2^{e_{\min}}$, which have the smallest exponent
 # and no leading 1. Everything else follows. Derive it before you ask `np.finfo`.
@@ -445,7 +444,7 @@ if plt:
 #
 # ### Where the exponential overflows
 #
-# *25 minutes.* Where does this hurt? In the exponential first.
+# Where does this hurt? In the exponential first.
 #
 # 1. `threshold`: the natural logarithm of the largest number of half precision. `exponentials`: $e^{11}$ and $e^{12}$ in half precision. (At $e^{11}$ the spacing is 32.)
 # 2. `naive`: the softmax of (12, 11, 0) in half precision, without subtracting the largest logit. `right`: what it should be, in exact arithmetic.
@@ -474,7 +473,7 @@ def softmax16(z: "float16 array (..., n)") -> "float16 array, same shape":
 # %% [markdown]
 # ### Lift small gradients
 #
-# *35 minutes.* At the other end numbers vanish. Many gradients of a trained network are smaller than $10^{-7}$. **Loss scaling** multiplies the loss by a factor $S$ before the
+# At the other end numbers vanish. Many gradients of a trained network are smaller than $10^{-7}$. **Loss scaling** multiplies the loss by a factor $S$ before the
 # backward pass, so that all gradients come out $S$ times as large, and divides by $S$ before the step is taken, in single precision. $S$ is a power of two: then it costs no digits.
 #
 # Let the gradients lie between $10^{-8}$ and 3 in size.
@@ -523,7 +522,7 @@ def scaled_step(
 # %% [markdown]
 # ### Does half precision halve the memory?
 #
-# *15 minutes.* Training with Adam holds several numbers for each parameter: the weight, its gradient, and the two moments, which are running means of the gradient and of its square. *Mixed precision* computes with weights and gradients in half
+# Training with Adam holds several numbers for each parameter: the weight, its gradient, and the two moments, which are running means of the gradient and of its square. *Mixed precision* computes with weights and gradients in half
 # precision. It keeps a *master copy* of the weights in single precision, since small steps would be rounded away otherwise, and both moments in single precision.
 # (The copy isn't needed in single precision: there the weights are their own.) Take the base transformer of 2017 without its embeddings: 44,138,496 parameters.
 #
@@ -551,7 +550,7 @@ halved = None         # letters, "AB" for example
 #
 # ### Two thin matrices
 #
-# *15 minutes.* A model that has been trained on everything shall be adapted to one task. Training all of its weights again takes sixteen bytes for each of them, and every task
+# A model that has been trained on everything shall be adapted to one task. Training all of its weights again takes sixteen bytes for each of them, and every task
 # gets a model of its own. **LoRA** freezes a weight matrix $W$, which maps $d_{\text{in}}$ numbers to $d_{\text{out}}$, and learns a change $\Delta W = B A$ with a small rank $r$. (Both factors need the
 # right shapes: in $A B^\top$, as one also finds it written, $A$ would have the rows of $\Delta W$ and $B$ those of its transpose.)
 #
@@ -579,7 +578,7 @@ ranks = None      # two whole numbers
 # %% [markdown]
 # ### Adapt, merge, undo
 #
-# *40 minutes.* A layer with its update computes $y = W x + \frac{\alpha}{r} B A x$. The factor $\alpha/r$ keeps the size of the update about the same when the rank is changed. When training is
+# A layer with its update computes $y = W x + \frac{\alpha}{r} B A x$. The factor $\alpha/r$ keeps the size of the update about the same when the rank is changed. When training is
 # done, $W + \frac{\alpha}{r} B A$ can be written down as one matrix: then the layer costs what it did before, and taking the update off again gives the original model back.
 #
 # Write `LoRALinear(W, r, alpha)` as a module:
@@ -632,7 +631,7 @@ madds = None  # two whole numbers
 # %% [markdown]
 # ### When is low rank enough?
 #
-# *30 minutes.* It depends on the update that is wanted. Let $M$ be the best change of $W$, with the singular values $\sigma_1 \ge \sigma_2 \ge \dots$ How near can a matrix of rank $r$ come? Distances are Frobenius norms,
+# It depends on the update that is wanted. Let $M$ be the best change of $W$, with the singular values $\sigma_1 \ge \sigma_2 \ge \dots$ How near can a matrix of rank $r$ come? Distances are Frobenius norms,
 # $\|M\|^2 = \sum_{ij} M_{ij}^2 = \sum_i \sigma_i^2$.
 #
 # *An example* with singular values 4, 3: the best matrix of rank 1 has the error 3, and $16/25 = 64\,\%$ of the *energy* $\sum \sigma_i^2$.
@@ -682,7 +681,7 @@ if plt:
 #
 # ### Bottleneck modules
 #
-# *25 minutes.* An **adapter** is a small network of its own, $y = x + \operatorname{ReLU}(x W_{\text{down}}) W_{\text{up}}$, put behind attention and behind the feed-forward network of each layer, two in
+# An **adapter** is a small network of its own, $y = x + \operatorname{ReLU}(x W_{\text{down}}) W_{\text{up}}$, put behind attention and behind the feed-forward network of each layer, two in
 # every layer. Everything else is frozen.
 #
 # 1. `y` for $x = (1, 3, -2)$, $W_{\text{down}}$ with the rows (1, 0), (0, 1), (1, 1), and $W_{\text{up}}$ with the rows (1, 0, 1), (0, 2, 0).
@@ -727,7 +726,7 @@ because = None    # one of "A", "B", "C", "D"
 # %% [markdown]
 # ### Extra keys and values
 #
-# *35 minutes.* **Prefix tuning** leaves all weights alone. It learns $p$ pairs of a key and a value in every layer, and puts them in front of those of the sequence. There are no tokens
+# **Prefix tuning** leaves all weights alone. It learns $p$ pairs of a key and a value in every layer, and puts them in front of those of the sequence. There are no tokens
 # and no queries for them.
 #
 # By hand first: one learned pair and two tokens. Your scores are scaled already: first that of the prefix, then those of the tokens. The values come in the same order.
@@ -778,7 +777,7 @@ allowed = None        # a whole number
 # %% [markdown]
 # ### Compare the budgets
 #
-# *20 minutes.* Your model is one of the four published sizes of GPT-2: $L$ layers of width $d$, with a feed-forward network of width $4d$, biases everywhere, and two layer norms (scale and shift) in each layer.
+# Your model is one of the four published sizes of GPT-2: $L$ layers of width $d$, with a feed-forward network of width $4d$, biases everywhere, and two layer norms (scale and shift) in each layer.
 
 # %%
 your_numbers("peft_counts")
@@ -805,9 +804,9 @@ llama_memory = None  # two numbers
 # %% [markdown]
 # ## 5 Three stars
 #
-# ### ★ Forward hard, backward soft
+# ### Forward hard, backward soft
 #
-# *40 minutes, an optional star exercise.* The router of part 1 chose the largest logits, and gradients went around the choice, through the gates. What if the choice itself is to be trained, with nothing beside it:
+# The router of part 1 chose the largest logits, and gradients went around the choice, through the gates. What if the choice itself is to be trained, with nothing beside it:
 # one word, one expert, one branch, drawn at random? In the first notebook a draw from a softmax was the index of the largest $z_i + g_i$, with Gumbel noise $g$ that doesn't depend on anything that is learned. **Gumbel-softmax**
 # puts a softmax in the place of this argmax,
 #
@@ -862,9 +861,9 @@ def straight_through(
 # equal logits and $\tau = 1$ the slope that is sent back has the standard deviation 0.0745 over the noise, for $\tau = 0.1$ it has 0.595, for $\tau = 0.01$ 2.03: a low temperature is paid for in variance. Jang et al. begin with a high temperature and lower it.
 
 # %% [markdown]
-# ### ★ One layer, several devices
+# ### One layer, several devices
 #
-# *40 minutes, an optional star exercise.* A layer may be too large for one device, or too slow. In the fourth notebook the output of attention was a sum over heads: each head has its columns of $W_Q$, $W_K$ and $W_V$, and its rows of $W_O$. So $p$ devices can share
+# A layer may be too large for one device, or too slow. In the fourth notebook the output of attention was a sum over heads: each head has its columns of $W_Q$, $W_K$ and $W_V$, and its rows of $W_O$. So $p$ devices can share
 # a layer with hardly a word to each other, if $p$ divides $h$: each gets $X$ and $h/p$ of the heads, and at the end their outputs are added up. With the heads go their weights, and nobody holds those of others.
 #
 # *An example.* Two heads of width 1 give 3 and 4 for a token, and $W_O$ has the rows (1, 0) and (2, 1). The first device returns 3 · (1, 0) = (3, 0), the second 4 · (2, 1) = (8, 4). The sum is (11, 4), which is $(3, 4)\, W_O$.
@@ -922,9 +921,9 @@ why_so = None       # one of "A", "B", "C", "D"
 # the devices wait for each other, so they need a fast connection; mostly it is the eight GPUs of one machine that share a layer.
 
 # %% [markdown]
-# ### ★ Who keeps the state?
+# ### Who keeps the state?
 #
-# *20 minutes, an optional star exercise.* The commonest way to use $N$ devices is to give each one a copy of the model and a part of the batch. After the backward pass their gradients are averaged, all take the same step, and so the copies stay equal. It is simple, and every device
+# The commonest way to use $N$ devices is to give each one a copy of the model and a part of the batch. After the backward pass their gradients are averaged, all take the same step, and so the copies stay equal. It is simple, and every device
 # holds everything. *An example.* A billion parameters in mixed precision take sixteen gigabytes on each of four devices, 64 in all, for a billion numbers to be learned.
 #
 # It needn't be so: who takes the step for a parameter needs its optimiser's state, and nobody else does. **ZeRO** deals out evenly what needn't be everywhere, in three stages. In stage 1 the state of the optimiser is dealt out: master copy and both moments. Each device takes the step for its share of

@@ -14,14 +14,14 @@
 # and what does that prove? Which of the claims that are made about transformers are theorems, which are wrong, and
 # which wait for an experiment? At the end you write: four essays, each on numbers that you have computed.
 #
-# | part | you learn | time |
-# |---|---|---|
-# | 1 Information | entropy of rows, what softmax optimises, entropy against temperature, mutual information | 115 min |
-# | 2 Heads | how alike and how specialised heads are, what they look at, which ones can go | 100 min |
-# | 3 Claims | true, false or open; recurrence and convolution; power laws | 75 min |
-# | 4 Essays | four of eight questions, each with numbers of your own | 190 min |
+# | part | you learn |
+# |---|---|
+# | 1 Information | entropy of rows, what softmax optimises, entropy against temperature, mutual information |
+# | 2 Heads | how alike and how specialised heads are, what they look at, which ones can go |
+# | 3 Claims | true, false or open; recurrence and convolution; power laws |
+# | 4 Essays | four of eight questions, each with numbers of your own |
 #
-# That is **eight hours**; the parts can be done on different days. How to work with it:
+# The parts can be done on different days. How to work with it:
 #
 # - Give numbers to at least four significant digits. They may be numbers, text (`"1/3"`, `"0.2 0.3 0.5"`)
 #   or computed by your own code. Logarithms are natural ones unless a base is named: entropies are in *nats*.
@@ -45,7 +45,7 @@ except ImportError:
 #
 # ### How focused is a row?
 #
-# *25 minutes.* One row of attention weights may rest on a single key, another one may be spread over all of them. The
+# One row of attention weights may rest on a single key, another one may be spread over all of them. The
 # **entropy** puts a number on it,
 #
 # $$ H(p) = -\sum_j p_j \log p_j , \qquad 0 \log 0 = 0 . $$
@@ -92,7 +92,7 @@ def attention_entropy(A: "(..., m)", axis: int = -1, base: float | None = None) 
 # %% [markdown]
 # ### What softmax optimises
 #
-# *45 minutes.* One reads that attention "minimises entropy", that it "stays close to uniform", that it "maximises the
+# One reads that attention "minimises entropy", that it "stays close to uniform", that it "maximises the
 # expected score". What does it do? Here is a problem to start from. Look for the weights $p$ (no entry negative, $\sum_i p_i = 1$) that make
 #
 # $$ F(p) = \sum_i p_i s_i + \tau H(p) $$
@@ -145,7 +145,7 @@ false_claims = None  # all that are false, such as "CD"
 # %% [markdown]
 # ### Sharper means less entropy
 #
-# *25 minutes.* Multiply the scores by $\beta$, the inverse of a temperature, and softmax gets sharper as $\beta$ grows. How fast does
+# Multiply the scores by $\beta$, the inverse of a temperature, and softmax gets sharper as $\beta$ grows. How fast does
 # the entropy fall? Write $b$ for $\beta$ and let
 #
 # $$ p_i = \frac{e^{b s_i}}{Z}, \qquad Z = \sum_k e^{b s_k}, \qquad m = \sum_k p_k s_k . $$
@@ -191,7 +191,7 @@ if plt:
 # %% [markdown]
 # ### What a position says about the key
 #
-# *20 minutes.* Draw a query $i$ at random, each with probability $1/n$, and then a key $j$ with probability $A_{ij}$. How much does
+# Draw a query $i$ at random, each with probability $1/n$, and then a key $j$ with probability $A_{ij}$. How much does
 # knowing $i$ tell about $j$? That is the **mutual information**
 #
 # $$ I = H(\text{key}) - H(\text{key} \mid \text{query}), $$
@@ -221,7 +221,7 @@ lesson = None       # one of "A", "B", "C", "D"
 #
 # ### Specialisation and diversity
 #
-# *40 minutes.* Do heads do different things? A natural try is to compare their outputs. Let $H_1, \dots, H_h$ be the outputs of $h$
+# Do heads do different things? A natural try is to compare their outputs. Let $H_1, \dots, H_h$ be the outputs of $h$
 # heads, each an $n \times d$ matrix, $\bar H$ their mean, and $\|\cdot\|$ the Frobenius norm (the root of the sum of all squared
 # entries). Define
 #
@@ -263,7 +263,7 @@ def head_metrics(H: "(h, n, d)", normalise: bool = False) -> "(h,), float":
 # %% [markdown]
 # ### Local, previous-token, uniform, first-token
 #
-# *35 minutes.* Another way is to ask where a head looks. Trained models have heads that rest almost all their weight on the
+# Another way is to ask where a head looks. Trained models have heads that rest almost all their weight on the
 # token before, heads that stay on the first token, and heads that spread it. Five averages over the rows of a map $A$ tell them
 # apart:
 #
@@ -377,7 +377,7 @@ toy = None  # two rows of four numbers
 # %% [markdown]
 # ### Which heads matter?
 #
-# *25 minutes.* A profile says what a head looks at, not whether anybody needs it. That takes an intervention: remove the
+# A profile says what a head looks at, not whether anybody needs it. That takes an intervention: remove the
 # head and measure what is lost. The output of a layer is the sum of what its heads add (notebook 4), so here are the contributions
 # of four heads to 50 tokens of width 3, made from random numbers of four sizes. Put in your `seed` and `sizes`:
 
@@ -422,7 +422,7 @@ losses = None     # five numbers
 #
 # ### True, false, empirical
 #
-# *30 minutes.* Here are twelve sentences of the kind that one reads. Label each: **T**, a theorem that was proved in this course;
+# Here are twelve sentences of the kind that one reads. Label each: **T**, a theorem that was proved in this course;
 # **F**, refuted by a proof or by a counterexample; **E**, a matter of experiment that no theorem decides.
 #
 # | number | claim |
@@ -478,7 +478,7 @@ reasons = {"C3": None, "C5": None, "C6": None, "C8": None, "C10": None, "C11": N
 # %% [markdown]
 # ### Against recurrence and convolution
 #
-# *25 minutes.* Before attention, sequences were read by **recurrent** layers, $h_t = \tanh(W h_{t-1} + U x_t)$, or by **convolutions**, in which each output
+# Before attention, sequences were read by **recurrent** layers, $h_t = \tanh(W h_{t-1} + U x_t)$, or by **convolutions**, in which each output
 # is $\sum_{j=0}^{k-1} W_j x_{t+j}$, over $k$ neighbouring tokens, with a $d \times d$ matrix for each of the $k$ places. Three things differ:
 # the *work*, the *steps* that must wait for each other, and the length of the *path* that a signal takes from one token to another.
 # Count a path from token to token: from the first one of $n$ to the last the way is $n - 1$ tokens long.
@@ -514,7 +514,7 @@ layers = None            # a whole number
 # %% [markdown]
 # ### Fit a power law
 #
-# *20 minutes.* The loss of language models falls with the compute $C$ of their training like a power law, $\text{loss} \propto C^{-\alpha}$, over many
+# The loss of language models falls with the compute $C$ of their training like a power law, $\text{loss} \propto C^{-\alpha}$, over many
 # orders of magnitude. On two logarithmic axes that is a straight line. Five runs gave these losses at $C = 10^{18}, 10^{19}, \dots, 10^{22}$ FLOPs:
 
 # %%
@@ -563,7 +563,7 @@ published = None  # two numbers: GPT-3, BERT base
 #
 # ### Heads and their width
 #
-# *4 minutes, and 40 for the essay.* A layer of width $d$ shares its columns between $h$ heads. You split widths in the fourth notebook and
+# A layer of width $d$ shares its columns between $h$ heads. You split widths in the fourth notebook and
 # measured heads in this one. Here are three numbers of heads for one width.
 
 # %%
@@ -591,7 +591,7 @@ ranks = None       # two whole numbers
 # %% [markdown]
 # ### Full, sparse, linear
 #
-# *4 minutes, and 40 for the essay.* Four patterns for $n$ tokens. In the **window** a query sees keys at most $w$ places away, on both sides, where there are any. With
+# Four patterns for $n$ tokens. In the **window** a query sees keys at most $w$ places away, on both sides, where there are any. With
 # the **stride** it sees the keys whose distance is a multiple of $s$, which divides $n$. The last pattern has the window, and its first $g$ tokens are **global**: they see all
 # tokens, and all tokens see them.
 
@@ -616,7 +616,7 @@ layers = None  # four whole numbers
 # %% [markdown]
 # ### Absolute, relative, rotary
 #
-# *4 minutes, and 40 for the essay.* Five ways to tell a model where a token stands: sinusoids that are added, a learned table for at most $N$ positions of width $d$, relative vectors of width $d_k$ that are added to
+# Five ways to tell a model where a token stands: sinusoids that are added, a learned table for at most $N$ positions of width $d$, relative vectors of width $d_k$ that are added to
 # keys (one table for all heads, offsets clipped to $-K, \dots, K$), rotations of queries and keys, and ALiBi's penalties.
 
 # %%
@@ -638,7 +638,7 @@ learned_numbers = None  # five whole numbers
 # %% [markdown]
 # ### Encoder, decoder, both
 #
-# *4 minutes, and 40 for the essay.* A source of $n$ tokens and a target of $m$ tokens. An encoder reads the source alone; a decoder reads the source and then the target, under one causal mask; an encoder and
+# A source of $n$ tokens and a target of $m$ tokens. An encoder reads the source alone; a decoder reads the source and then the target, under one causal mask; an encoder and
 # a decoder share the work, with cross-attention from the target to the source.
 
 # %%
@@ -660,7 +660,7 @@ entries = None  # three whole numbers
 # %% [markdown]
 # ### Depth and width
 #
-# *4 minutes, and 40 for the essay.* Two models: $L$ and $d$ list their layers and their widths. A block has four square projections and a feed-forward part of width $4d$; biases and
+# Two models: $L$ and $d$ list their layers and their widths. A block has four square projections and a feed-forward part of width $4d$; biases and
 # normalisation are left out.
 
 # %%
@@ -684,7 +684,7 @@ attention_madds = None  # two whole numbers
 # %% [markdown]
 # ### Normalisation
 #
-# *4 minutes, and 40 for the essay.* A batch of $B$ sequences of $n$ tokens, each a vector of width $d$.
+# A batch of $B$ sequences of $n$ tokens, each a vector of width $d$.
 
 # %%
 your_numbers("essay_norms")
@@ -706,7 +706,7 @@ statistics = None  # three whole numbers
 # %% [markdown]
 # ### An efficient training plan
 #
-# *4 minutes, and 40 for the essay.* A model of $P$ parameters is trained with Adam on $N$ devices, in mixed precision: per parameter 2 bytes for the weight, 2 for the gradient, and 12 for the optimiser's state (a copy of the weight and two moments
+# A model of $P$ parameters is trained with Adam on $N$ devices, in mixed precision: per parameter 2 bytes for the weight, 2 for the gradient, and 12 for the optimiser's state (a copy of the weight and two moments
 # in single precision).
 
 # %%
@@ -731,7 +731,7 @@ sent = None        # a whole number
 # %% [markdown]
 # ### Low-rank adaptation
 #
-# *4 minutes, and 40 for the essay.* In the tenth notebook you replaced an update of a weight matrix by one of rank $r$. The update here has the singular values $s$.
+# In the tenth notebook you replaced an update of a weight matrix by one of rank $r$. The update here has the singular values $s$.
 
 # %%
 your_numbers("essay_lora")

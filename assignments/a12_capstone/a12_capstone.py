@@ -12,15 +12,15 @@
 # Eleven notebooks have taken attention apart. Here it is put together: a whole encoder–decoder, in
 # NumPy, of pieces that you wrote yourself; its gradients, by hand; and then it learns.
 #
-# | part | you learn | time |
-# |---|---|---|
-# | 1 The whole model | embeddings, positions, encoder, decoder and output in one class | 180 min |
-# | 2 Trust your gradients | the way back through the whole model, and how to find out whether it is right | 180 min |
-# | 3 It learns | two tasks, Adam, and to measure what was learned | 210 min |
-# | 4 Look inside | what the heads of your trained model attend to | 60 min |
-# | 5 What it costs | three ways to compute attention: predicted, counted, measured | 90 min |
+# | part | you learn |
+# |---|---|
+# | 1 The whole model | embeddings, positions, encoder, decoder and output in one class |
+# | 2 Trust your gradients | the way back through the whole model, and how to find out whether it is right |
+# | 3 It learns | two tasks, Adam, and to measure what was learned |
+# | 4 Look inside | what the heads of your trained model attend to |
+# | 5 What it costs | three ways to compute attention: predicted, counted, measured |
 #
-# That is **twelve hours**; the parts can be done on different days.
+# The parts can be done on different days.
 #
 # How to work with it:
 #
@@ -46,7 +46,7 @@ except ImportError:
 #
 # ### A complete transformer
 #
-# *180 minutes.* Everything is there: attention, positions, norms, feed-forward layers. Only two things differ from
+# Everything is there: attention, positions, norms, feed-forward layers. Only two things differ from
 # the notebooks before.
 #
 # **Attention has biases.** As in most libraries, each of the four maps adds one: a query is
@@ -146,7 +146,7 @@ class Transformer:
 #
 # ### There and back
 #
-# *180 minutes.* To learn, a model needs the slope of its loss along every number. Libraries compute it; here you do,
+# To learn, a model needs the slope of its loss along every number. Libraries compute it; here you do,
 # once, for the whole model. Each step of the way there has a way back. It takes the gradient of the
 # loss with respect to what came out, and returns the gradient with respect to what went in; on the way it leaves the gradients of
 # its own weights behind.
@@ -225,7 +225,7 @@ def loss_and_grads(
 #
 # ### Learn to reverse
 #
-# *100 minutes.* The task is one of the smallest on which an encoder–decoder can show what it does. The source is six symbols, drawn from the eight
+# The task is one of the smallest on which an encoder–decoder can show what it does. The source is six symbols, drawn from the eight
 # letters A to H (ids 1 to 8); the target is the same six in reverse order. Symbol 0 is the start symbol
 # `^`. So $V = 9$.
 #
@@ -282,7 +282,7 @@ def train(seed: int, d: int) -> "(dictionary of arrays, losses)":
 # %% [markdown]
 # ### Which came first?
 #
-# *110 minutes.* The second task needs no decoder. A sequence has twelve symbols of ten, the letters A to J as 0 to 9.
+# The second task needs no decoder. A sequence has twelve symbols of ten, the letters A to J as 0 to 9.
 # A and B stand in it once each, at two random places; the others are drawn from C to J and mean
 # nothing. The answer is 1 if A comes before B, and 0 otherwise: `C A D D B J …` is 1.
 #
@@ -338,7 +338,7 @@ def train_classifier(seed: int, d: int) -> "dictionary of arrays":
 #
 # ### Inside the trained model
 #
-# *40 minutes, and 20 for the text.* Your model reverses. How? Its attention maps are the part that can be
+# Your model reverses. How? Its attention maps are the part that can be
 # looked at: two heads in each of six attentions, the encoder's to itself, the decoder's to itself and the
 # decoder's to the encoder, in two layers each.
 #
@@ -444,7 +444,7 @@ def row_entropy(maps: "array (B, 2, n, m)") -> "array (2,)":
 #
 # ### Linear against standard attention
 #
-# *60 minutes, and 30 for the text.* All of the model above is quadratic in the length, and at six tokens
+# All of the model above is quadratic in the length, and at six tokens
 # nobody notices. This exercise needs torch. It sets three methods against each other:
 #
 # - **explicit**: $\operatorname{softmax}(Q K^\top / \sqrt d)\, V$, with all $n \times n$ weights of a head in memory;

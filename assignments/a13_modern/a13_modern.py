@@ -14,15 +14,14 @@
 # stretched, windows, sinks, latent caches, drafts that are verified. None of these is a new theory. Each is
 # a short calculation on what you know already, and this notebook does them one by one.
 #
-# | part | you learn | time |
-# |---|---|---|
-# | 1 The block and the cache | shared keys, the block of today, longer contexts, sinks, windows, latent keys | 175 min |
-# | 2 Other weights | bounded scores, weights that don't compete, differences of two softmaxes | 75 min |
-# | 3 Looking inside | what the last layer can say, who made a logit, crowded features, heads that copy | 110 min |
-# | 4 Training and serving | parameters against tokens, drafts, decay and state, bandwidth or arithmetic | 125 min |
+# | part | you learn |
+# |---|---|
+# | 1 The block and the cache | shared keys, the block of today, longer contexts, sinks, windows, latent keys |
+# | 2 Other weights | bounded scores, weights that don't compete, differences of two softmaxes |
+# | 3 Looking inside | what the last layer can say, who made a logit, crowded features, heads that copy |
+# | 4 Training and serving | parameters against tokens, drafts, decay and state, bandwidth or arithmetic |
 #
-# That is **six hours**, and two more for the three exercises with a ★: they are harder, and what you earn there comes on top. The
-# parts can be done on different days. How to work with it:
+# The parts can be done on different days; the three exercises with a ★ are harder than the others. How to work with it:
 #
 # - Positions count from 0, logarithms are natural unless a base is named.
 # - Give numbers to at least four significant digits, small ones too (`0.0002907`, not `0.0003`).
@@ -48,7 +47,7 @@ except ImportError:
 #
 # ### Four programs, one average
 #
-# *15 minutes.* Before anything new, one ladder from a loop to attention; it shows what attention adds to an average.
+# Before anything new, one ladder from a loop to attention; it shows what attention adds to an average.
 # Let every token be replaced by the mean of itself and all tokens before it. There are four programs for that:
 #
 # 1. **two loops**: for each row $t$, add up the rows $0, \dots, t$ and divide by their number;
@@ -132,7 +131,7 @@ def causal_average(x: "(n, d)", S: "(n, n)" = None) -> "(n, d)":
 # %% [markdown]
 # ### Eight queries, two keys
 #
-# *20 minutes.* In the notebook on cost you weighed the cache of keys and values, and met the extreme remedy: *one* head of keys
+# In the notebook on cost you weighed the cache of keys and values, and met the extreme remedy: *one* head of keys
 # and values for all query heads (multi-query attention). **Grouped queries** lie between. There are $h$ query heads and $g$
 # heads of keys and values, with $h$ a multiple of $g$; neighbouring query heads share one:
 #
@@ -193,7 +192,7 @@ def gqa(
 # %% [markdown]
 # ### The block that replaced the one of 2017
 #
-# *40 minutes.* You know nearly all of its pieces. The norm stands *in front* of each sublayer, so that the stream
+# You know nearly all of its pieces. The norm stands *in front* of each sublayer, so that the stream
 # itself is only added to (sixth notebook). It is RMSNorm, with a gain for each feature and no shift. Queries and keys are rotated by their
 # positions (fifth notebook), and key heads are shared. There are no biases. New is the feed-forward layer, **SwiGLU**:
 # two matrices read the input, one of the two results passes through $\operatorname{silu}(z) = z \sigma(z)$, with
@@ -269,7 +268,7 @@ def modern_block(
 # %% [markdown]
 # ### Longer than trained
 #
-# *25 minutes.* In the notebook on positions each pair $i$ of columns turned by $\theta_i = b^{-2i/d}$ for every position, with the base
+# In the notebook on positions each pair $i$ of columns turned by $\theta_i = b^{-2i/d}$ for every position, with the base
 # $b$ and $d$ columns in a head. A score depends on the difference of two positions alone, so nothing seems to stand in the way of a longer text. But
 # a model has only learned with the angles that it has met. The wavelength $2\pi/\theta_i$ of a slow pair can be longer than the texts in
 # training: such a pair has never come round, and at later positions it shows angles that the model has never seen.
@@ -342,7 +341,7 @@ def rope_frequencies(d: int, base=10000.0, s=1.0, method="none") -> "(d/2,)":
 # %% [markdown]
 # ### Somewhere to look when there is nothing to see
 #
-# *25 minutes.* The weights of a softmax sum to 1, so a head that has found nothing must still bring something. In trained models such heads put
+# The weights of a softmax sum to 1, so a head that has found nothing must still bring something. In trained models such heads put
 # nearly all of their weight on the first token, whatever it is (*measured on trained models*; Xiao et al., 2023): a **sink**, into which weight can
 # flow without doing harm. Two things follow.
 #
@@ -425,7 +424,7 @@ def sink_attention(Q: "(n, d)", K: "(n, d)", V: "(n, d_v)", w: int, sinks: int) 
 # %% [markdown]
 # ### A buffer of w slots
 #
-# *25 minutes.* In the notebook on cheaper attention a window went to both sides. In a decoder it goes back only: every token sees itself
+# In the notebook on cheaper attention a window went to both sides. In a decoder it goes back only: every token sees itself
 # and the $w - 1$ tokens before it, in each of $L$ layers. (So $w$ counts the token itself.) Two questions: how far does such a model see, and what must be
 # kept?
 #
@@ -497,7 +496,7 @@ def window_step(state: dict, q: "(d_k,)", k: "(d_k,)", v: "(d_v,)") -> "dict, (d
 # %% [markdown]
 # ### Keys that are never built
 #
-# *25 minutes.* Grouped queries make the cache smaller by having fewer keys. There is another way: keep *one short
+# Grouped queries make the cache smaller by having fewer keys. There is another way: keep *one short
 # vector* for each token, and make the keys of all heads from it. Let $c_j$ be this **latent** vector, $d_c$
 # numbers, which is all that is cached of token $j$. A head reads its key $k_j = c_j W_{UK}$ and its value
 # $v_j = c_j W_{UV}$ off it. (U is for "up": from $d_c$ numbers to $d_k$.) That would be a bad bargain if every step
@@ -573,7 +572,7 @@ def mla(
 # %% [markdown]
 # ### Scores on a leash
 #
-# *35 minutes.* Queries and keys grow while a model is trained, and scores grow like their product. In the third
+# Queries and keys grow while a model is trained, and scores grow like their product. In the third
 # notebook large scores made softmax hard and its gradients small. In large models this can run away: rows become
 # one-hot, their entropy falls towards 0, and the loss jumps (*measured on trained models*, where it is called
 # entropy collapse). Two leashes are in use, and both can be understood with a pencil.
@@ -660,7 +659,7 @@ def leashed_attention(
 # %% [markdown]
 # ### Weights without competition
 #
-# *20 minutes.* A softmax makes the keys of a row compete: what one of them gets, the others lose. Every weight
+# A softmax makes the keys of a row compete: what one of them gets, the others lose. Every weight
 # needs the whole row. Sigmoid attention gives each key a weight of its own,
 #
 # $$ a_j = \sigma(s_j + b), \qquad \sigma(x) = \frac{1}{1 + e^{-x}}, $$
@@ -721,7 +720,7 @@ def sigmoid_attention(
 # %% [markdown]
 # ### Subtracting the noise
 #
-# *20 minutes.* A softmax never gives a key nothing, so a long text takes much weight away from the few tokens that
+# A softmax never gives a key nothing, so a long text takes much weight away from the few tokens that
 # matter, a little each. An amplifier for weak signals has two inputs and returns their difference: what disturbs
 # both is gone. Differential attention does this with two maps. It has two sets of queries and keys and one set of
 # values, and the weights
@@ -799,7 +798,7 @@ def diff_attention(
 # %% [markdown]
 # ### One hidden vector, too many futures
 #
-# *20 minutes.* The last step of a language model multiplies a hidden vector $h$ of $d$ numbers with an output
+# The last step of a language model multiplies a hidden vector $h$ of $d$ numbers with an output
 # vector for each of $V$ tokens, and takes a softmax. Write $n$ contexts as the rows of $H$ and the output vectors
 # as the rows of $W$: without an output bias, the table of next-token probabilities is
 #
@@ -850,7 +849,7 @@ able_to_win = None   # a whole number
 # %% [markdown]
 # ### Who voted for this token?
 #
-# *25 minutes.* Every sublayer *adds* to the stream. So the last stream is a sum of **pieces**: the embedding, one
+# Every sublayer *adds* to the stream. So the last stream is a sum of **pieces**: the embedding, one
 # piece from each head (in the fourth notebook the output of multi-head attention was a sum over heads, each with
 # its rows of $W_O$), one from each feed-forward layer. The logits are $\operatorname{RMSNorm}(\text{stream})\, U$,
 # with an output matrix $U$, and would be a sum as well, were it not for the norm. But the norm only divides, by a
@@ -911,9 +910,9 @@ def direct_logits(
 # should remember `change`.
 
 # %% [markdown]
-# ### ★ More features than dimensions
+# ### More features than dimensions
 #
-# *35 minutes, an optional star exercise.* A stream of width $d$ has $d$ directions that don't disturb each other. A model would like to keep many more
+# A stream of width $d$ has $d$ directions that don't disturb each other. A model would like to keep many more
 # features than that in it: one for each name, each tense, each kind of bracket. Most of them are off most of the time, so perhaps
 # they may share the room, in directions that are only nearly at right angles. How near to right angles can $n$ directions be, and when does sharing pay?
 #
@@ -960,9 +959,9 @@ threshold = None     # one number
 # than dimensions (sparse autoencoders) are today's attempt to read the shared room of large models.
 
 # %% [markdown]
-# ### ★ Two heads that copy
+# ### Two heads that copy
 #
-# *30 minutes, an optional star exercise.* In the eleventh notebook you saw two heads of a trained model that carry copying together: one tells each letter what stood in front of it, the other
+# In the eleventh notebook you saw two heads of a trained model that carry copying together: one tells each letter what stood in front of it, the other
 # looks behind the earlier copy. Here you build such a pair, with no training at all: a model of two layers with one head each, which continues
 # $\dots x\, y \dots x$ with $y$, for any $x$ and $y$, seen before or not.
 #
@@ -1040,7 +1039,7 @@ why_two = None  # one of "A", "B", "C", "D"
 # %% [markdown]
 # ### Parameters or tokens?
 #
-# *25 minutes.* In the eleventh notebook you fitted how the loss falls with the compute. But compute can be spent on two things: a larger model, or more text. A
+# In the eleventh notebook you fitted how the loss falls with the compute. But compute can be spent on two things: a larger model, or more text. A
 # forward and a backward pass cost about $C = 6ND$ FLOPs for $N$ parameters and $D$ tokens (a multiply–add is two FLOPs, and the backward pass counts twice: the eighth notebook's madds, six times). Hoffmann et al. (2022) fitted
 #
 # $$ L(N, D) = E + \frac{A}{N^\alpha} + \frac{B}{D^\beta}, \qquad E = 1.69,\; A = 406.4,\; B = 410.7, $$
@@ -1110,7 +1109,7 @@ def allocate(C: float, A: float, B: float, alpha: float, beta: float) -> "(N, D)
 # %% [markdown]
 # ### Guess ahead, keep the law
 #
-# *35 minutes.* A large model decodes one token in each step, and a step takes as long for five tokens as for one: it waits for its weights (the last exercise of this notebook). So let a small, quick model write a *draft* of
+# A large model decodes one token in each step, and a step takes as long for five tokens as for one: it waits for its weights (the last exercise of this notebook). So let a small, quick model write a *draft* of
 # a few tokens, and let the large one, the *target*, look at all of them in a single step. Which ones may stay? In the seventh notebook decoding was greedy, and a draft could be compared with it. With sampling the
 # result should have the target's *law*, exactly, although the tokens were drawn from another one.
 #
@@ -1192,9 +1191,9 @@ def verify(draft: "(γ,)", P: "(γ + 1, V)", Q: "(γ, V)", u: "(γ,)", r: float)
 # $\alpha = 0.1$ and four drafts at 0.05 a step one is slower than without, by a factor of 0.926. One minus the overall acceptance has a name, the total variation distance of $p$ and $q$.
 
 # %% [markdown]
-# ### ★ One map, three programs
+# ### One map, three programs
 #
-# *45 minutes, an optional star exercise.* In the ninth notebook causal linear attention was a recurrence: a state of fixed size to which each token adds $k_t v_t^\top$. Nothing ever leaves it, so a long text fills it up. Many of today's models
+# In the ninth notebook causal linear attention was a recurrence: a state of fixed size to which each token adds $k_t v_t^\top$. Nothing ever leaves it, so a long text fills it up. Many of today's models
 # let it fade: with a factor $a_t$ from 0 to 1, which may depend on the token,
 #
 # $$ S_t = a_t\, S_{t-1} + k_t v_t^\top, \qquad y_t = S_t^\top q_t . $$
@@ -1268,7 +1267,7 @@ def decay_chunked(Q: "(n, d)", K: "(n, d)", V: "(n, d_v)", a: "(n,)", c: int) ->
 # %% [markdown]
 # ### Bandwidth or arithmetic?
 #
-# *20 minutes.* The eighth notebook counted the madds of a decoding step, and the bytes that are kept. Which of the two takes the time? A device is described by two numbers: it does $F$ FLOPs a second, and reads $B$ bytes a second. A step
+# The eighth notebook counted the madds of a decoding step, and the bytes that are kept. Which of the two takes the time? A device is described by two numbers: it does $F$ FLOPs a second, and reads $B$ bytes a second. A step
 # can't be faster than its FLOPs over $F$, nor than its bytes over $B$. What decides is its **intensity**, FLOPs for each byte that is read: below $F/B$ the arithmetic units wait for the memory, above it the memory waits for them.
 #
 # *An example.* A device with $F = 10^{14}$ and $B = 10^{12}$, so $F/B = 100$, and a model of $10^9$ weights in 4 bytes each. One token for one sequence: $2 \cdot 10^9$ FLOPs take 0.02 ms, $4 \cdot 10^9$ bytes take 4 ms. Nearly all of the time the units wait. The picture shows what such a device

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 def add_to(app: typer.Typer) -> None:
     """Add this group's commands."""
-    for command in (init, new, verify, generate, release, gradescope, simulate):
+    for command in (init, new, verify, plan, generate, release, gradescope, simulate):
         app.command()(command)
 
 
@@ -156,6 +156,50 @@ def _show(proofs: Sequence[Proof]) -> None:
             print(f"{proof.exercise}, a note: {note}")
 
 
+def plan(
+    weeks: Annotated[int, typer.Option(min=1, help="Weeks of the term.")] = 12,
+    hours: Annotated[float, typer.Option(min=0.5, help="Hours a week that students have.")] = 5.0,
+    drop: Annotated[
+        str, typer.Option(metavar="A,…", help="Notebooks to leave out, such as a09,a13.")
+    ] = "",
+    markdown: Annotated[
+        bool, typer.Option("--markdown", help="Print Markdown, for a page of your own.")
+    ] = False,
+    course: Where = Path(),
+) -> None:
+    """Print a syllabus: the core exercises of the course, spread over the weeks of a term."""
+    from rich.console import Console
+    from rich.table import Table
+
+    from autograder.course import plan as planning
+    from autograder.course.discover import load_assignment
+
+    found = authors_course(course)
+    dropped = found.ids(drop.split(",")) if drop else []
+    loaded = (load_assignment(found, id) for id in found.ids())
+    made = planning.plan(loaded, weeks, hours, drop=dropped)
+    if markdown:
+        print(planning.markdown(made))
+        return
+    table = Table(box=None, pad_edge=False)
+    table.add_column("week", justify="right")
+    table.add_column("notebook", no_wrap=True)
+    table.add_column("hours", justify="right")
+    table.add_column("exercises")
+    for number, week in enumerate(made.weeks, 1):
+        for place, stretch in enumerate(week):
+            exercises = ", ".join(task.id for task in stretch.exercises)
+            table.add_row(
+                "" if place else str(number),
+                stretch.assignment,
+                f"{stretch.minutes / 60:.1f}",
+                exercises,
+            )
+    Console().print(table)
+    for line in planning.notes(made):
+        print(line)
+
+
 def generate(
     assignments: Assignments = None,
     check: Annotated[
@@ -166,14 +210,15 @@ def generate(
 ) -> None:
     """Build the students' notebooks in release/ and enter them in the gradebook."""
     from autograder.course.discover import load_assignment
+    from autograder.course.overview import in_words
     from autograder.delivery.releasing import generate as build
-    from autograder.grading.results import ALL
 
     found = authors_course(course)
     ids = found.ids(assignments)
     drift = build(found, ids, check=check)
-    for id in (id for id in ids if found.counting[id] != ALL):
-        for line in load_assignment(found, id).choices:
+    for id in ids:
+        loaded = load_assignment(found, id)
+        for line in [*in_words(loaded), *loaded.choices]:
             print(line)
     for change in drift:
         print(change)

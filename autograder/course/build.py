@@ -17,6 +17,7 @@ from autograder.course.config import CourseError
 from autograder.course.datafiles import digests, written
 from autograder.course.discover import Assignment, SourceCell
 from autograder.course.drawing import drawn
+from autograder.course.overview import told
 from autograder.course.plain_json import alike, dump
 from autograder.course.practising import DIGITS, HELP, help_with
 from autograder.course.recording import record
@@ -104,7 +105,7 @@ def stale(files: Mapping[str, bytes], folder: Path) -> list[str]:
 
 def _notebook(assignment: Assignment, helping: Mapping[str, Help]) -> bytes:
     cells: list[dict[str, Any]] = []
-    for cell in assignment.cells:
+    for cell in told(assignment):
         exercise = assignment.sound.get(cell.exercise)
         cells += [_plain(cell)] if exercise is None else _graded(cell, exercise)
     after_title = 1 if cells and cells[0]["cell_type"] == "markdown" else 0

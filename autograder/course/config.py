@@ -85,6 +85,7 @@ class Course:
     given: Sequence[str] = ()
     guessed: dict[str, tuple[float, str]] = field(default_factory=dict)
     counting: dict[str, Counting] = field(default_factory=dict)
+    without: dict[str, list[str]] = field(default_factory=dict)
     hint_cost: float = 0.0
     demo: Sequence[str] = ()
     solutions: bool = False
@@ -152,8 +153,14 @@ class Course:
             {entry["id"]: entry["title"] for entry in listed},
             due={entry["id"]: entry["due"] for entry in listed if entry.get("due")},
             guessed={entry["id"]: entry["guessed"] for entry in listed if entry.get("guessed")},
+            without={entry["id"]: [*entry.get("without", ())] for entry in listed},
             counting={
-                entry["id"]: Counting(entry.get("best", {}), [*entry.get("stars", ())])
+                entry["id"]: Counting(
+                    dict(entry.get("best", {})),
+                    [*entry.get("stars", ())],
+                    [*entry.get("core", ())],
+                    entry.get("choice"),
+                )
                 for entry in listed
             },
             config=config,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Any
 
 from autograder.course.author_errors import in_words, place
 from autograder.course.config import CONFIG, Course, CourseError, line_of
+from autograder.course.sections import headed, without
 from autograder.exercise import Exercise
 from autograder.exercise.loading import load_module
 from autograder.exercise.nearest import meant
@@ -77,6 +79,12 @@ class Assignment:
                 f"{self.id}: {total:g} points in all, of which {earned:g} can be earned: "
                 f"the best {count} of {len(parts)} `{name}` count"
             )
+        if counting.choice is not None:
+            most = sum(e.points for id, e in self.sound.items() if counting.role(id) == "choice")
+            counted = counting.of_choice(most)
+            found.append(
+                f"{self.id}: {counted:g} of {most:g} points of choice count, whichever they are"
+            )
         return found
 
     @property
@@ -109,9 +117,27 @@ def load_assignment(course: Course, id: str) -> Assignment:
     names = [cell.exercise for cell in cells if cell.exercise and not cell.part]
     if twice := {name for name in names if names.count(name) > 1}:
         raise CourseError(f"{path}: two cells are the solution of {', '.join(sorted(twice))}")
+    if left_out := course.without.get(id):
+        _demand_sections(id, left_out, {name: name in headed(cells) for name in names})
+        cells = without(cells, left_out)
+        names = [name for name in names if name not in left_out]
     folder = course.root / "reference" / id
     found = {name: load_exercise(folder / f"{name}.py", gpu=course.gpu) for name in names}
     return Assignment(course, id, cells, found)
+
+
+def _demand_sections(id: str, left_out: Sequence[str], headings: Mapping[str, bool]) -> None:
+    for name in left_out:
+        if name not in headings:
+            raise CourseError(
+                f'"without" of {id} names `{name}`, which is no exercise there'
+                f"{meant(name, headings)}"
+            )
+        if not headings[name]:
+            raise CourseError(
+                f'"without" of {id} names `{name}`, whose section can\'t be left out: it stands '
+                "below no heading of its own"
+            )
 
 
 def read_cells(path: Path) -> list[SourceCell]:

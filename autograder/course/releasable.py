@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 import inspect
 import re
 import textwrap
+from collections.abc import Sequence
 from typing import Any
 
 from autograder.course.carrying import carry_problems
 from autograder.course.config import CONFIG
 from autograder.course.datafiles import data_problems
-from autograder.course.discover import Assignment, SourceCell
+from autograder.course.discover import Assignment, SourceCell, read_cells, text_of
 from autograder.exercise import Exercise, Part
-from autograder.exercise.cell_names import Unparsable, names
+from autograder.exercise.cell_names import Names, Unparsable, names
 from autograder.exercise.nearest import meant
 from autograder.grading.demonstrations import unneeded
 
@@ -23,8 +25,9 @@ def problems(assignment: Assignment) -> list[str]:
     path = f"assignments/{assignment.id}/{assignment.id}.py"
     found = [f"{broken.id}: {broken.message}" for broken in assignment.broken]
     folder = assignment.course.root / "reference" / assignment.id
+    left_out = assignment.course.without.get(assignment.id, [])
     for module in sorted(folder.glob("[!_]*.py")):
-        if module.stem not in assignment.exercises:
+        if module.stem not in {*assignment.exercises, *left_out}:
             mark = f'# %% exercise="{module.stem}"'
             found.append(f"{module}: no cell is its stub; begin one in {path} with `{mark}`")
     found += [f"{path}: {text}" for text in _misplaced(assignment)]
@@ -34,18 +37,30 @@ def problems(assignment: Assignment) -> list[str]:
         found += said
     for exercise in assignment.sound.values():
         found += [f"{path}: {text}" for text in _incomplete(assignment, exercise)]
-    return found + [f"{CONFIG}: {text}" for text in _no_choice(assignment)]
+    found += [f"{CONFIG}: {text}" for text in [*_no_choice(assignment), *_missed(assignment)]]
+    return found
 
 
 def _no_choice(assignment: Assignment) -> list[str]:
-    """Parts of which the best are to count, and can't, and stars that are no exercise."""
+    """Parts of which the best are to count, and can't, and roles that can't be had."""
     counting = assignment.course.counting[assignment.id]
     found = [
-        f'"stars" of {assignment.id} names `{id}`, which is no exercise there'
+        f'"{role}" of {assignment.id} names `{id}`, which is no exercise there'
         f"{meant(id, assignment.exercises)}"
-        for id in counting.stars
+        for role in ("stars", "core")
+        for id in getattr(counting, role)
         if id not in assignment.exercises
     ]
+    found += [
+        f'"core" and "stars" of {assignment.id} both name `{id}`; it is one of them'
+        for id in counting.core
+        if id in counting.stars
+    ]
+    if counting.choice is not None and not counting.core:
+        found.append(
+            f'"choice" of {assignment.id} says how many points of choice count, and every exercise '
+            'is core there: say with "core" which ones are, the others are choice'
+        )
     for name, best in counting.best.items():
         items = [i for e in assignment.sound.values() for i in e.items if i.name == name]
         said = f'"best" of {assignment.id} says that {best} of the parts `{name}` count'
@@ -56,6 +71,42 @@ def _no_choice(assignment: Assignment) -> list[str]:
         elif len({item.points for item in items}) > 1:
             found.append(f"{said}, and they differ in their points; give all of them the same")
     return found
+
+
+def _missed(assignment: Assignment) -> list[str]:
+    """Name what is built on exercises that the course leaves out."""
+    course = assignment.course
+    found = [
+        f'"without" of {carried.assignment} names `{carried.exercise}`, whose `{carried.name}` '
+        f"{exercise.id} of {assignment.id} builds on; leave that out, too"
+        + ("" if carried.assignment == assignment.id else ", or give the assignment away (given)")
+        for exercise in assignment.sound.values()
+        for carried in exercise.carried
+        if carried.exercise in course.without.get(carried.assignment, ())
+        and (carried.assignment == assignment.id or carried.assignment not in course.given)
+    ]
+    if not (left_out := course.without.get(assignment.id, [])):
+        return found
+    kept = _used_and_made(assignment.cells)
+    whole = _used_and_made(read_cells(text_of(course, assignment.id)))
+    for name in sorted((whole.made - kept.made) & kept.used):
+        found.append(
+            f'"without" of {assignment.id} leaves out {", ".join(left_out)}, and with one of them '
+            f"the only cell that makes `{name}`, which a later cell uses; keep that exercise"
+        )
+    return found
+
+
+def _used_and_made(cells: Sequence[SourceCell]) -> Names:
+    used: set[str] = set()
+    made: set[str] = set()
+    for cell in cells:
+        if cell.kind == "code":
+            with contextlib.suppress(Unparsable):
+                own = names(cell.source)
+                used |= own.used
+                made |= own.made
+    return Names(frozenset(used), frozenset(made))
 
 
 def _misplaced(assignment: Assignment) -> list[str]:

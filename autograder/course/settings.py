@@ -68,6 +68,7 @@ _SETTINGS = {
         _of(str, list, dict), "the name of a file, a list of ids, or names with ids"
     ),
 }
+_EXERCISES = _Setting(_names, 'a list of exercises, like ["an_exercise"]')
 _ENTRY = {
     "id": _Setting(_of(str), "a text"),
     "title": _Setting(_of(str), "a text"),
@@ -78,7 +79,12 @@ _ENTRY = {
     "guessed": _Setting(
         _is_excused, 'a share of the points and a reason, like (0.05, "one choice of three parts")'
     ),
-    "stars": _Setting(_names, 'a list of exercises, like ["an_exercise"]'),
+    "stars": _EXERCISES,
+    "core": _EXERCISES,
+    "choice": _Setting(
+        lambda most: isinstance(most, int | float) and most >= 0, "a number of points, like 12"
+    ),
+    "without": _EXERCISES,
 }
 
 

@@ -10,7 +10,7 @@ from autograder.course.records import read_grade, recorded
 from autograder.course.release import Release
 from autograder.delivery.marks import Marks, scores
 from autograder.delivery.solutions import Solutions
-from autograder.grading.results import ExerciseGrade, Grade, Item, Status
+from autograder.grading.results import MARKS, ExerciseGrade, Grade, Item, Status
 from autograder.student.display import counted
 from autograder.student.notebook import check_of, part_of
 
@@ -29,7 +29,7 @@ class GradeLine:
         The right answer, where students may see it.
     waits
         Has a person yet to mark it?
-    choice
+    best_of
         Where only the best of several count: how many of how many, ``4 of 8``.
     left_out
         Is it beyond these?
@@ -43,7 +43,7 @@ class GradeLine:
     waits: bool = False
     by_hand: bool = False
     comment: str = ""
-    choice: str = ""
+    best_of: str = ""
     left_out: bool = False
 
     @property
@@ -216,13 +216,14 @@ def _section(whole: Grade, grade: ExerciseGrade, released: dict[str, Any], marks
         automatic += check.extra
     variables = {part["name"]: _asked(part.get("hint", {})) for part in released.get("parts", ())}
     lines = [_line(grade, item, variables, marks) for item in grade.items]
-    lines = [replace(line, choice=whole.choice(line.item.name)) for line in lines]
+    lines = [replace(line, best_of=whole.best_of(line.item.name)) for line in lines]
     counting = [line for line in lines if line.by_hand and not line.left_out]
     known = [line.score for line in counting if line.score is not None]
     nothing = automatic is None or all(line.waits and line.score is None for line in lines)
     score = None if nothing else (automatic or 0.0) + sum(known)
-    star = "★ " if grade.id in whole.stars else ""
-    title = star + released.get("title", grade.id)
+    role = whole.counting.role(grade.id)
+    title = released.get("title", grade.id)
+    title = title if role == "core" else f"{MARKS[role]} {title}"
     again = adjusted and check is not None and check.pending
     return Section(title, grade, lines, score, adjusted, again, marks.comments.get(grade.id, ""))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, NamedTuple
@@ -14,7 +14,7 @@ from autograder.course.config import Course
 from autograder.course.hand_in import hand_in
 from autograder.course.release import Release
 from autograder.delivery.database import opened, submitted_at
-from autograder.grading.results import ALL
+from autograder.grading.results import ALL, Counting, Role
 from autograder.student.notebook import CHECK, part_of
 
 
@@ -39,8 +39,8 @@ class Mark:
         Does a person still have to look?
     left_out
         Is it beyond the best ones, where only so many count?
-    star
-        Is it of an exercise that nobody needs, whose points come on top?
+    role
+        What its exercise is to the points.
     """
 
     auto: float | None
@@ -49,7 +49,7 @@ class Mark:
     max_score: float
     pending: bool
     left_out: bool = False
-    star: bool = False
+    role: Role = "core"
 
     @property
     def score(self) -> float:
@@ -62,7 +62,8 @@ class Mark:
 class Marks:
     """What the gradebook holds for one submission; cells and comments by grade_id.
 
-    ``said_late`` is the platform that calls it late and doesn't say by how much, if one does.
+    ``rule`` says which points count, ``said_late`` is the platform that calls it late and doesn't
+    say by how much, if one does.
     """
 
     cells: dict[str, Mark] = field(default_factory=dict)
@@ -71,16 +72,23 @@ class Marks:
     submitted: datetime | None = None
     seconds_late: float = 0.0
     said_late: str = ""
+    rule: Counting = ALL
 
     @property
     def score(self) -> float:
         """All points, less the penalty for being late."""
-        return max(0.0, sum(mark.score for mark in self.counting) - self.late_penalty)
+        earned = sum(mark.score for mark in self._of("core") + self._of("star"))
+        choice = self.rule.of_choice(sum(mark.score for mark in self._of("choice")))
+        return max(0.0, earned + choice - self.late_penalty)
 
     @property
     def max_score(self) -> float:
         """Points that are needed for everything."""
-        return sum(mark.max_score for mark in self.counting if not mark.star)
+        choice = self.rule.of_choice(sum(mark.max_score for mark in self._of("choice")))
+        return sum(mark.max_score for mark in self._of("core")) + choice
+
+    def _of(self, role: Role) -> list[Mark]:
+        return [mark for mark in self.counting if mark.role == role]
 
     @property
     def lateness(self) -> str:
@@ -121,7 +129,7 @@ class Marks:
                 found[id].append(mark)
         return found
 
-    def leave_out(self, cells: Iterable[str], best: int) -> None:
+    def _leave_out(self, cells: Iterable[str], best: int) -> None:
         """Count the best of these cells alone.
 
         One that waits for a person may yet be the best, and one that was written goes before a
@@ -135,11 +143,13 @@ class Marks:
         for cell in sorted(self.cells.keys() & set(cells), key=rank)[best:]:
             self.cells[cell] = replace(self.cells[cell], left_out=True)
 
-    def mark_stars(self, exercises: Iterable[str], stars: Collection[str]) -> None:
-        """Take the points of these exercises for extra ones."""
+    def count_by(self, rule: Counting, exercises: Iterable[str]) -> None:
+        """Count the points as a course's rule says."""
+        self.rule = rule
+        for part, best in rule.best.items():
+            self._leave_out([part_of(id, part) for id in exercises], best)
         for cell, mark in self.cells.items():
-            if owner(cell, exercises) in stars:
-                self.cells[cell] = replace(mark, star=True)
+            self.cells[cell] = replace(mark, role=rule.role(owner(cell, exercises)))
 
 
 def owner(cell: str, exercises: Iterable[str]) -> str:
@@ -200,9 +210,7 @@ def scores(course: Course, assignment: str) -> dict[str, Marks]:
     if counting != ALL:
         exercises = Release.load(course, assignment).data["exercises"]
         for marks in found.values():
-            for part, best in counting.best.items():
-                marks.leave_out([part_of(id, part) for id in exercises], best)
-            marks.mark_stars(exercises, counting.stars)
+            marks.count_by(counting, exercises)
     return dict(found)
 
 

@@ -35,6 +35,8 @@ class Exercise:
         The catalogue's slug with ``_`` for ``-``; also the solution cell's ``grade_id``.
     title, source
         Shown to students; where the theory comes from.
+    minutes
+        How long it takes a student, honestly; None where nobody says.
     pool
         How many variants a release holds.  Where neither a ``variant`` function nor the order of
         statements makes them differ, there is one.
@@ -53,6 +55,7 @@ class Exercise:
         *,
         title: str,
         source: str,
+        minutes: int | None = None,
         pool: int = 64,
         practice: int = 8,
         hints: Sequence[str] = (),
@@ -60,7 +63,7 @@ class Exercise:
         if isinstance(hints, str) or len(hints) > MOST_HINTS:
             raise AuthoringError(f"{id}: hints are a list of at most {MOST_HINTS} texts")
         self.id, self.title, self.source, self._pool = id, title, source, pool
-        self.practice, self.hints = practice, list(hints)
+        self.practice, self.hints, self.minutes = practice, list(hints), minutes
         #: What is practised in place of it.
         self.twin: Exercise | None = None
         self.draw: Callable[..., Mapping[str, Any]] | None = None

@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 
 SCHEMA = 1
+
+Role = Literal["core", "choice", "star"]  #: What an exercise is to the points of its assignment.
+
+#: The sign of each role, never shown without a word.
+MARKS: dict[Role, str] = {"core": "●", "choice": "○", "star": "★"}
 
 
 class Status(StrEnum):
@@ -171,10 +177,31 @@ class Counting:
         Of the items of such a name, that many: those with the most points.
     stars
         Exercises that nobody needs: what is earned there comes on top.
+    core
+        Exercises that everybody needs; without any, all that are no stars.
+    choice
+        So many points count of the other exercises, whichever they are; None: all of them.
     """
 
     best: dict[str, int] = field(default_factory=dict)
     stars: list[str] = field(default_factory=list)
+    core: list[str] = field(default_factory=list)
+    choice: float | None = None
+
+    def role(self, exercise: str) -> Role:
+        """Return what an exercise is to the points."""
+        if exercise in self.stars:
+            return "star"
+        return "choice" if self.core and exercise not in self.core else "core"
+
+    def of_choice(self, points: float) -> float:
+        """Return how many of these points of choice count."""
+        return points if self.choice is None else min(points, self.choice)
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """What differs from every point counting, as course_config.py says it."""
+        return {name: value for name, value in vars(self).items() if value != getattr(ALL, name)}
 
 
 ALL = Counting()  #: Every point counts.
@@ -196,8 +223,8 @@ class Grade:
         What was unusual about the file, in sentences for the student.
     runtime
         Seconds of wall clock and CPU, peak memory in MiB, engine version.
-    best, stars
-        Which of the points count; see `Counting`.
+    counting
+        Which of the points count.
     """
 
     assignment: str
@@ -206,30 +233,44 @@ class Grade:
     exercises: list[ExerciseGrade]
     notices: list[str] = field(default_factory=list)
     runtime: dict[str, Any] = field(default_factory=dict)
-    best: dict[str, int] = field(default_factory=dict)
-    stars: list[str] = field(default_factory=list)
+    counting: Counting = ALL
 
     @property
     def score(self) -> float:
         """Points that are known: withheld items and hand-marked parts are left out."""
-        return hundredths(sum(exercise.score or 0.0 for exercise in self.exercises))
+        earned = self._by_role({exercise.id: exercise.score or 0.0 for exercise in self.exercises})
+        choice = self.counting.of_choice(earned["choice"])
+        return hundredths(earned["core"] + choice + earned["star"])
 
     @property
     def max_score(self) -> float:
         """Points that are needed for everything, those given by hand included; none for stars."""
-        needed = [e for e in self.exercises if e.id not in self.stars]
-        total = sum(exercise.max_score for exercise in needed)
-        for name, count in self.best.items():
-            total -= sum(sorted(i.max_score for i in self._named(name))[:-count])
-        return round(total, 2)
+        beyond = [
+            beyond
+            for name, count in self.counting.best.items()
+            for beyond in sorted(self._named(name), key=lambda own: own[1].max_score)[:-count]
+        ]
+        most = self._by_role(
+            {
+                e.id: e.max_score - sum(item.max_score for id, item in beyond if id == e.id)
+                for e in self.exercises
+            }
+        )
+        return round(most["core"] + self.counting.of_choice(most["choice"]), 2)
 
-    def choice(self, name: str) -> str:
+    def _by_role(self, points: Mapping[str, float]) -> dict[Role, float]:
+        found: dict[Role, float] = dict.fromkeys(MARKS, 0.0)
+        for exercise, own in points.items():
+            found[self.counting.role(exercise)] += own
+        return found
+
+    def best_of(self, name: str) -> str:
         """Say how many items of a name count, ``4 of 8``; nothing where all of them do."""
-        count = self.best.get(name)
+        count = self.counting.best.get(name)
         return f"{count} of {len(self._named(name))}" if count else ""
 
-    def _named(self, name: str) -> list[Item]:
-        return [item for e in self.exercises for item in e.items if item.name == name]
+    def _named(self, name: str) -> list[tuple[str, Item]]:
+        return [(e.id, item) for e in self.exercises for item in e.items if item.name == name]
 
     def to_json(self) -> dict[str, Any]:
         """Return the record that is written to disk (docs/formats.md)."""
@@ -240,8 +281,7 @@ class Grade:
         head = {"schema": SCHEMA, "assignment": self.assignment, "student": self.student}
         head |= {"isolation": self.isolation, "score": self.score, "max_score": self.max_score}
         rest: dict[str, Any] = {"notices": self.notices, "runtime": self.runtime}
-        head |= {"best": self.best} if self.best else {}
-        head |= {"stars": self.stars} if self.stars else {}
+        head |= {"counting": settings} if (settings := self.counting.settings) else {}
         return head | {"exercises": exercises} | rest
 
     @classmethod
@@ -256,6 +296,8 @@ class Grade:
         if data.get("schema") != SCHEMA:
             raise ValueError(f"this is a record of schema {data.get('schema')}, not {SCHEMA}")
         try:
-            return msgspec.convert(data, cls)
+            # Records of earlier versions say "best" and "stars" themselves.
+            counting = {name: data[name] for name in ("best", "stars") if name in data}
+            return msgspec.convert({"counting": counting, **data}, cls)
         except msgspec.ValidationError as error:
             raise ValueError(f"this is no record: {error}") from error

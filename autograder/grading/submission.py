@@ -118,8 +118,7 @@ def grade_submission(
         list(grades.values()),
         list(notices),
         runtime,
-        counting.best,
-        counting.stars,
+        counting,
     )
     return grade, {**notebook, "cells": cells}
 
@@ -208,9 +207,7 @@ def lost(
         rows = [Item(i.name, i.rubric, status, score, i.points, note, reason) for i in items]
         rows = rows or [Item(a.id, "", status, score, a.max_score, note, reason)]
         exercises.append(ExerciseGrade.of(a.id, rows, variant=a.variant))
-    return Grade(
-        assignment, student, isolation, exercises, [reason], {}, counting.best, counting.stars
-    )
+    return Grade(assignment, student, isolation, exercises, [reason], {}, counting)
 
 
 _NOT_RUN = {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
+from functools import cache
 from pathlib import Path
 
 from docutils import nodes
@@ -12,15 +13,22 @@ from sphinx.util.docutils import SphinxDirective
 
 from autograder.course.config import Course
 from autograder.course.discover import Assignment, load_assignment
+from autograder.course.overview import WORDS, summary, tasks
 from autograder.exercise import Exercise
+from autograder.grading.results import MARKS
 
-ROOT = Path(__file__).resolve().parents[2]
+COURSE = Course.load(Path(__file__).resolve().parents[2])
 
 
 def catalogue() -> str:
     """Return the sections of all assignments, as Markdown."""
-    course = Course.load(ROOT)
-    return "\n\n".join(_section(load_assignment(course, id)) for id in course.titles)
+    return "\n\n".join(_section(loaded(id)) for id in COURSE.ids())
+
+
+@cache
+def loaded(id: str) -> Assignment:
+    """Load an assignment, once for all pages."""
+    return load_assignment(COURSE, id)
 
 
 def kinds(exercise: Exercise) -> list[str]:
@@ -31,41 +39,28 @@ def kinds(exercise: Exercise) -> list[str]:
     return list(dict.fromkeys(written))
 
 
-def minutes(assignment: Assignment) -> dict[str, str]:
-    """Return the time of each exercise whose text begins with one, ``*20 minutes.*``."""
-    found, told = {}, ""
-    for cell in assignment.cells:
-        if cell.kind == "markdown":
-            said = re.search(r"^\*(\d+) minutes(?:, and (\d+)[^*]*)?\.\*", cell.source, re.M)
-            told = " + ".join(filter(None, said.groups())) if said else told
-        elif cell.exercise:
-            found[cell.exercise], told = told, ""
-    return found
-
-
 def _section(assignment: Assignment) -> str:
     if assignment.broken:
         raise ValueError("; ".join(broken.message for broken in assignment.broken))
-    times = minutes(assignment)
-    stars = assignment.course.counting[assignment.id].stars
+    every = tasks(assignment)
     points = sum(exercise.points for exercise in assignment.sound.values())
-    head = f"{len(assignment.sound)} exercises, {points:g} points."
+    roles = "\n".join(summary(every, assignment.course.counting[assignment.id].choice))
+    head = f"{len(every)} exercises, {points:g} points."
     best = "".join(f" {sentence}." for sentence in assignment.choices)
-    columns = ["exercise", "source", "what is written", "points", "minutes"]
+    columns = ["", "exercise", "source", "what is written", "minutes", "points"]
     rows = [
         [
-            f"{'★ ' if id in stars else ''}{e.title} (`{id}`)",
-            e.source,
-            ", ".join(kinds(e)),
-            f"{e.points:g}",
-            times[id],
+            f"{MARKS[task.role]} {WORDS[task.role]}",
+            f"{task.title} (`{task.id}`)",
+            assignment.sound[task.id].source,
+            ", ".join(kinds(assignment.sound[task.id])),
+            f"{task.minutes or ''}",
+            f"{task.points:g}",
         ]
-        for id, e in assignment.sound.items()
+        for task in every
     ]
-    if not any(times.values()):
-        columns, rows = columns[:-1], [row[:-1] for row in rows]
     table = "\n".join(f"| {' | '.join(row)} |" for row in [columns, ["---"] * len(columns), *rows])
-    return f"## {assignment.title}\n\n{head}{best}\n\n{overview(assignment)}\n\n{table}"
+    return f"## {assignment.title}\n\n{head}{best}\n\n{roles}\n\n{overview(assignment)}\n\n{table}"
 
 
 def overview(assignment: Assignment) -> str:

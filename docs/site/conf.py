@@ -34,6 +34,7 @@ extensions = [
     "sphinx.ext.napoleon",
     "catalogue",
     "mathml",
+    "plans",
 ]
 myst_enable_extensions = ["dollarmath"]
 myst_heading_anchors = 4  # the anchors that a code host gives
@@ -73,6 +74,7 @@ docs/container
 :hidden:
 :caption: The course
 docs/site/exercises
+docs/site/plans
 ```
 
 ```{toctree}

@@ -11,6 +11,7 @@ exercise = Exercise(
     "distillation",
     title="A softened teacher",
     source="Hinton et al. (2015), section 2.1",
+    minutes=20,
     hints=[
         "Both teacher and student are softened with the same τ: divide all logits by it "
         "before the softmax.",

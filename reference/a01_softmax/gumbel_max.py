@@ -13,6 +13,7 @@ exercise = Exercise(
     "gumbel_max",
     title="Sampling by adding noise",
     source="Maddison et al. (2014), section 2",
+    minutes=15,
     hints=[
         "The distribution function of Gumbel noise is exp(−e^{−g}). Set it equal to a uniform"
         " number u and solve for g.",

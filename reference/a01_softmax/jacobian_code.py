@@ -14,6 +14,7 @@ exercise = Exercise(
     "jacobian_code",
     title="Jacobian, JVP and VJP without the matrix",
     source="Bishop (2006), eq. 4.106",
+    minutes=20,
     hints=[
         "The matrix has two terms: one lies on the diagonal alone, the other is an outer "
         "product. `p[..., :, None] * p[..., None, :]` is how an outer product looks for any "

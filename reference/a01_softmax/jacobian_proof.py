@@ -12,6 +12,7 @@ exercise = Exercise(
     "jacobian_proof",
     title="The softmax Jacobian",
     source="Bishop (2006), eq. 4.106",
+    minutes=30,
     hints=[
         "Write p₁ as a fraction and say which of numerator and denominator depend on the "
         "logit that you differentiate by.",

@@ -12,6 +12,7 @@ exercise = Exercise(
     "jacobian_spectrum",
     title="How much gradient gets through",
     source="Gao & Pavel (2017), section 3",
+    minutes=35,
     hints=[
         "At equal logits all p_i are equal: J is then a multiple of a projection. What does "
         "it do to (1, 1, 1), and to vectors that add up to 0?",

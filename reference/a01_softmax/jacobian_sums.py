@@ -10,6 +10,7 @@ exercise = Exercise(
     "jacobian_sums",
     title="Why rows and columns add to zero",
     source="Bishop (2006), eq. 4.106",
+    minutes=20,
     hints=[
         "Write the entries of the row next to each other before you add: each of them has p₁ "
         "as a factor.",

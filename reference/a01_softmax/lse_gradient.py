@@ -12,6 +12,7 @@ exercise = Exercise(
     "lse_gradient",
     title="Log-sum-exp and cross-entropy",
     source="Boyd & Vandenberghe (2004), section 3.1.5",
+    minutes=20,
     hints=[
         "Differentiate the logarithm from the outside in: 1 over the sum, times the "
         "derivative of the sum. Which terms of the sum contain z_j?",

@@ -13,6 +13,7 @@ exercise = Exercise(
     "soft_argmax",
     title="Expected index is not a maximum",
     source="Boyd & Vandenberghe (2004), section 3.1.5",
+    minutes=30,
     hints=[
         "An expected index weights each index by its probability; indices begin with 0 here.",
         "Take the largest logit out of the sum: what is left are exponentials of numbers that"

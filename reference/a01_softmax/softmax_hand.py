@@ -11,6 +11,7 @@ exercise = Exercise(
     "softmax_hand",
     title="Five logits by hand",
     source="Goodfellow et al. (2016), 6.2.2.3",
+    minutes=15,
     hints=[
         "Find the largest logit first and subtract it from all five: no exponent is above 0 then.",
         "Add the five exponentials up, and divide each of them by that one sum. A look at the"

@@ -12,6 +12,7 @@ exercise = Exercise(
     "softmax_invariance",
     title="What softmax cannot see",
     source="Goodfellow et al. (2016), 6.2.2.3",
+    minutes=20,
     hints=[
         "An exponential of a sum is a product of exponentials. One factor then stands in "
         "every term, above and below.",

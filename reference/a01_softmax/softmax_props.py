@@ -10,6 +10,7 @@ exercise = Exercise(
     "softmax_props",
     title="True or false about softmax",
     source="Gao & Pavel (2017), section 2",
+    minutes=20,
     hints=[
         "Try each statement with two or three small vectors in NumPy; one counterexample "
         "settles a false one.",

@@ -12,6 +12,7 @@ exercise = Exercise(
     "softmax_sigmoid",
     title="Two logits are one sigmoid",
     source="Bishop (2006), eq. 4.57",
+    minutes=15,
     hints=[
         "Divide numerator and denominator by the numerator: a single exponential is left.",
         "The result depends on the difference of the two logits alone, so work that out "

@@ -15,6 +15,7 @@ exercise = Exercise(
     "softmax_stable",
     title="A softmax that does not overflow",
     source="Goodfellow et al. (2016), section 4.1",
+    minutes=20,
     hints=[
         "Softmax does not change if the same number is taken off all logits of a row. Which "
         "number keeps every exponential from overflowing?",

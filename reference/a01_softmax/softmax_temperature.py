@@ -11,6 +11,7 @@ exercise = Exercise(
     "softmax_temperature",
     title="Cold, warm, hot",
     source="Hinton et al. (2015), eq. 1",
+    minutes=30,
     hints=[
         "Divide all logits by τ first; the softmax itself stays what it is.",
         "Near τ = 0 only the distance to the largest logit matters. How many logits are the "

@@ -11,6 +11,7 @@ exercise = Exercise(
     "temperature_figure",
     title="Plot the two temperature pictures",
     source="Hinton et al. (2015), eq. 1",
+    minutes=15,
     hints=[
         "Compute one row of probabilities for each τ, in a loop or with broadcasting, and "
         "keep it in the dictionary under τ.",

@@ -11,6 +11,7 @@ exercise = Exercise(
     "attn_hand",
     title="One query, three keys",
     source="Bahdanau et al. (2015), eq. 5 and 6",
+    minutes=15,
     hints=[
         "One key is one row of K. Its score is the product with q, entry by entry, added up.",
         "Look at the scores before you reach for the exponential: what must hold for the "

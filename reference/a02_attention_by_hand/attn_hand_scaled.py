@@ -11,6 +11,7 @@ exercise = Exercise(
     "attn_hand_scaled",
     title="The same with a scale that matters",
     source="Vaswani et al. (2017), eq. 1",
+    minutes=20,
     hints=[
         "Go in four steps and write each down: scores, scaled, weights, out. A slip is then "
         "found where it was made.",

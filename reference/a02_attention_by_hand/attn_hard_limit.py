@@ -11,6 +11,7 @@ exercise = Exercise(
     "attn_hard_limit",
     title="From soft to hard",
     source="Hinton et al. (2015), eq. 1",
+    minutes=30,
     hints=[
         "Divide by the largest exponential: the weight depends on the gaps to the best score,"
         " divided by τ.",

@@ -12,6 +12,7 @@ exercise = Exercise(
     "attn_hull",
     title="Outputs are averages",
     source="Boyd & Vandenberghe (2004), section 2.1.4",
+    minutes=30,
     hints=[
         "M is M times 1, and 1 is what the weights add up to. Bring both terms under one sum.",
         "For the length, the triangle inequality takes a sum apart; then each length is at "

@@ -11,6 +11,7 @@ exercise = Exercise(
     "attn_rect",
     title="Two queries, three keys, wider values",
     source="Vaswani et al. (2017), eq. 1",
+    minutes=20,
     hints=[
         "Decide the shapes first: queries stand in rows, keys in columns, and the outputs "
         "have the width of V.",

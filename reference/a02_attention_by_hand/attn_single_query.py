@@ -20,6 +20,7 @@ exercise = Exercise(
     "attn_single_query",
     title="Code for one query",
     source="Bahdanau et al. (2015), eq. 5 and 6",
+    minutes=30,
     hints=[
         "`K @ q` has one number for each key, `w @ V` one for each column of V. Compare with "
         "the shapes that are asked for.",

@@ -11,6 +11,7 @@ exercise = Exercise(
     "self_attn_cat",
     title='"cat" looks around',
     source="Vaswani et al. (2017), section 3.2.3",
+    minutes=35,
     hints=[
         "If each word simply is its own query, what does W_Q do to a vector?",
         '"cat" is the second row of X. Its scores are that row times every row, itself included.',

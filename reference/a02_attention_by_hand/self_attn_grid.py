@@ -11,6 +11,7 @@ exercise = Exercise(
     "self_attn_grid",
     title="A 4 × 4 attention matrix",
     source="Vaswani et al. (2017), eq. 1",
+    minutes=35,
     hints=[
         "X Xᵀ is symmetric, but the weights aren't: every row is divided by a sum of its own.",
         "What a word *receives* is added up over those who look at it: decide whether that is"

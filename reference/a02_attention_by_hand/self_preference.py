@@ -12,6 +12,7 @@ exercise = Exercise(
     "self_preference",
     title="When does a token prefer itself?",
     source="Strang (2016), section 1.2",
+    minutes=35,
     hints=[
         "Write the squared distance |x − y|² as a product and multiply it out; then use that "
         "the lengths are equal.",

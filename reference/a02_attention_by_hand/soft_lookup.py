@@ -11,6 +11,7 @@ exercise = Exercise(
     "soft_lookup",
     title="A dictionary that blends",
     source="Graves et al. (2014), section 3.3.1",
+    minutes=30,
     hints=[
         "Nothing is scaled here: the similarities go into the softmax as they are.",
         "`mix` has two numbers: one blend of the first column of V and one of the second, "

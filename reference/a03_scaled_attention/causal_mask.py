@@ -14,6 +14,7 @@ exercise = Exercise(
     "causal_mask",
     title="No peeking",
     source="Vaswani et al. (2017), section 3.2.3",
+    minutes=30,
     hints=[
         "Row i belongs to the query at position i. Which keys, counted from 0, has it seen by"
         " then?",

@@ -14,6 +14,7 @@ exercise = Exercise(
     "dead_rows",
     title="When nothing may be attended",
     source="IEEE 754-2019, sections 6.1 and 7.2",
+    minutes=30,
     hints=[
         "The softmax of equal scores is even, however small they are: does replacing tell a "
         "dead row from a living one?",

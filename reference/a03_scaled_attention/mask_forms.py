@@ -14,6 +14,7 @@ exercise = Exercise(
     "mask_forms",
     title="Four dialects of one mask",
     source="PyTorch documentation, scaled_dot_product_attention and MultiheadAttention",
+    minutes=30,
     hints=[
         "Decide for each form what 'allowed' looks like: True, False, 0, or 1. Then translate"
         " into one form and from it into the others.",

@@ -10,6 +10,7 @@ exercise = Exercise(
     "mask_zoo",
     title="BERT, GPT, prefix, cross",
     source="Raffel et al. (2020), section 3.2.1 and figures 3, 4",
+    minutes=20,
     hints=[
         "Count row by row: how many keys may the first, the second, the last query see?",
         "1 + 2 + … + n is known. What does a prefix add to it, in which corner of the square?",

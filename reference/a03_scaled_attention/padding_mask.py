@@ -13,6 +13,7 @@ exercise = Exercise(
     "padding_mask",
     title="Ragged batches",
     source="Vaswani et al. (2017), section 3.2.3; Devlin et al. (2019), appendix A",
+    minutes=30,
     hints=[
         "A padding mask is about keys, so it hides columns: each row of an example allows as "
         "many as the example is long.",

@@ -11,6 +11,7 @@ exercise = Exercise(
     "score_growth",
     title="Scores in 64 dimensions",
     source="Vaswani et al. (2017), section 3.2.1",
+    minutes=30,
     hints=[
         "The scale is the one number for this width: work out the root of 64 in your head and"
         " check the ratio of your two answers.",

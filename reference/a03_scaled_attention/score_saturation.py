@@ -14,6 +14,7 @@ exercise = Exercise(
     "score_saturation",
     title="How fast does an unscaled softmax saturate?",
     source="Vaswani et al. (2017), section 3.2.1",
+    minutes=35,
     hints=[
         "Draw queries and keys, form all scores, and take the softmax twice: once as they are"
         " and once scaled.",

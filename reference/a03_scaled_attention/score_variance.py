@@ -12,6 +12,7 @@ exercise = Exercise(
     "score_variance",
     title="Variance of a dot product",
     source="Vaswani et al. (2017), section 3.2.1, footnote 4",
+    minutes=40,
     hints=[
         "A product of independent factors has E[q²k²] = E[q²] E[k²], and E[q²] holds a mean "
         "and a variance.",

@@ -17,6 +17,7 @@ exercise = Exercise(
     "sdpa",
     title="Scaled dot-product attention for any batch shape",
     source="Vaswani et al. (2017), eq. 1",
+    minutes=40,
     hints=[
         "Exchange the last two axes of K alone (`np.swapaxes(K, -1, -2)`): axes in front "
         "belong to the batch.",

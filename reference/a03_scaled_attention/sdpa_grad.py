@@ -16,6 +16,7 @@ exercise = Exercise(
     "sdpa_grad",
     title="Backward pass of attention",
     source="Dao et al. (2022), appendix B.2",
+    minutes=65,
     hints=[
         "Go backwards through the four steps: output, weights, scaled scores, scores. What "
         "comes from the output to the weights is dO Vᵀ.",

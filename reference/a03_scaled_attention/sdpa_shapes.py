@@ -11,6 +11,7 @@ exercise = Exercise(
     "sdpa_shapes",
     title="Shapes only",
     source="Vaswani et al. (2017), section 3.2.1",
+    minutes=15,
     hints=[
         "In Q Kᵀ the width is summed over and disappears; the number of queries and the "
         "number of keys stay.",

@@ -19,6 +19,7 @@ exercise = Exercise(
     "sdpa_torch",
     title="Attention as a torch module",
     source="Vaswani et al. (2017), section 3.2.1; PyTorch documentation",
+    minutes=40,
     hints=[
         "What is dropped becomes 0, and what is left is divided by 1 − p: so that the mean "
         "stays. What does that do to one single row?",

@@ -13,6 +13,7 @@ exercise = Exercise(
     "self_attn_proj",
     title="Projections first",
     source="Vaswani et al. (2017), section 3.2",
+    minutes=30,
     hints=[
         "Tokens are rows, so the matrix stands to their right: X W.",
         "Under the root stands the width of the *projected* keys, not that of X.",

@@ -15,6 +15,7 @@ exercise = Exercise(
     "softmax_axis_bug",
     title="Find the normalisation bug",
     source="Vaswani et al. (2017), section 3.2.1",
+    minutes=30,
     hints=[
         "The faulty softmax divides by the sum over everything, so one row receives its share"
         " of the whole. How large is that share?",

@@ -11,6 +11,7 @@ exercise = Exercise(
     "variance_trap",
     title="One key is not a sample of keys",
     source="Vaswani et al. (2017), section 3.2.1, footnote 4, put to the test",
+    minutes=20,
     hints=[
         "While the key stays fixed, what is random in q · k? Write the variance over q alone.",
         "Compare your two rows of numbers with each other before you read on: how far are "

@@ -15,6 +15,7 @@ exercise = Exercise(
     "cross_attn",
     title="Two sequences",
     source="Vaswani et al. (2017), section 3.2.3",
+    minutes=50,
     hints=[
         "Ask who asks and who is asked: the decoder is looking something up in the encoder's "
         "states.",

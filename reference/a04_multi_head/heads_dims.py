@@ -11,6 +11,7 @@ exercise = Exercise(
     "heads_dims",
     title="Splitting a width",
     source="Vaswani et al. (2017), section 3.2.2",
+    minutes=35,
     hints=[
         "The heads share the width: h heads of d/h columns each.",
         "For the scores of one head multiply rows, columns and the width that is summed over;"

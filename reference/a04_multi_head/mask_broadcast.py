@@ -13,6 +13,7 @@ exercise = Exercise(
     "mask_broadcast",
     title="A mask that lands on the wrong axis",
     source="NumPy documentation, broadcasting",
+    minutes=35,
     hints=[
         "NumPy lines shapes up from the right: write (B, n, n) below (B, h, n, n) and see "
         "which axes meet.",

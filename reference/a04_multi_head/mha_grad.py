@@ -15,6 +15,7 @@ exercise = Exercise(
     "mha_grad",
     title="The gradient of the whole layer",
     source="Vaswani et al. (2017), section 3.2.2",
+    minutes=70,
     hints=[
         "Keep everything from the way forwards that the way back needs: Q, K, V, the weights,"
         " the joined heads.",

@@ -15,6 +15,7 @@ exercise = Exercise(
     "mha_numpy",
     title="Multi-head attention in NumPy",
     source="Vaswani et al. (2017), section 3.2.2",
+    minutes=70,
     hints=[
         "Multiply with the whole matrix first and deal the columns out afterwards: h small "
         "products aren't needed.",

@@ -10,6 +10,7 @@ exercise = Exercise(
     "mha_params",
     title="Counting one attention layer",
     source="Vaswani et al. (2017), 3.2.2",
+    minutes=50,
     hints=[
         "All heads together have the width d again: count one W_Q for the whole layer.",
         "A bias has one number for each *column* that comes out.",

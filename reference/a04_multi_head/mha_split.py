@@ -14,6 +14,7 @@ exercise = Exercise(
     "mha_split",
     title="Reshape, then transpose",
     source="Vaswani et al. (2017), section 3.2.2",
+    minutes=40,
     hints=[
         "Two moves are needed: the last axis becomes two, and then two axes change places.",
         "Merging undoes the moves in the opposite order. Try both with an array of whole "

@@ -11,6 +11,7 @@ exercise = Exercise(
     "mha_sum_form",
     title="A sum over heads",
     source="Vaswani et al. (2017), section 3.2.2; Elhage et al. (2021)",
+    minutes=50,
     hints=[
         "Cut the joined heads C into column blocks, and W_O into row blocks of the same size."
         " What does block multiplication say?",

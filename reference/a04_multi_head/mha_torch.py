@@ -14,6 +14,7 @@ exercise = Exercise(
     "mha_torch",
     title="The same as the library",
     source="Vaswani et al. (2017), section 3.2.2",
+    minutes=55,
     hints=[
         "A map from d to d has d² weights; count how many maps there are, then the biases.",
         "The library keeps a matrix for x Wᵀ, and the three of query, key and value one below"

@@ -12,6 +12,7 @@ exercise = Exercise(
     "rank_logits",
     title="Low-rank scores, full-rank attention",
     source="Bhojanapalli et al. (2020), section 3",
+    minutes=65,
     hints=[
         "x xᵀ is a table of products: every row is a multiple of one and the same row.",
         "The exponential is taken entry by entry, and that is no linear map: don't expect the"

@@ -12,6 +12,7 @@ exercise = Exercise(
     "why_heads",
     title="What one head cannot do",
     source="Vaswani et al. (2017), section 3.2.2; Michel et al. (2019)",
+    minutes=30,
     hints=[
         "Equal weights on two values give their mean. Is there a value in the list that the "
         "result could be mistaken for?",

@@ -14,6 +14,7 @@ exercise = Exercise(
     "alibi_bias",
     title="Linear distance penalties",
     source="Press et al. (2022), section 3",
+    minutes=40,
     hints=[
         "The slopes form a geometric sequence: each is the one before times the same factor, "
         "which depends on the number of heads.",

@@ -12,6 +12,7 @@ exercise = Exercise(
     "alibi_shift",
     title="A rewriting",
     source="Press et al. (2022), section 3",
+    minutes=30,
     hints=[
         "In a row of the weights i is fixed. Which part of −m (i − j) does not depend on the key?",
         "What is added to all scores of a row changes nothing: softmax can't see it.",

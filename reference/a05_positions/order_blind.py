@@ -12,6 +12,7 @@ exercise = Exercise(
     "order_blind",
     title="Two sentences, one bag",
     source="Vaswani et al. (2017), section 3.5",
+    minutes=30,
     hints=[
         "Attention adds up over the words of a sentence. Does a sum know in which order its "
         "terms came?",

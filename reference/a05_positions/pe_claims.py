@@ -11,6 +11,7 @@ exercise = Exercise(
     "pe_claims",
     title="Six claims on trial",
     source="Vaswani et al. (2017), section 3.5",
+    minutes=30,
     hints=[
         "Test each claim with a small table of encodings before you believe or refuse it.",
         "A row is made of pairs, each of which has the length that sin² + cos² gives; the "

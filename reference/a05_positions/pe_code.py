@@ -13,6 +13,7 @@ exercise = Exercise(
     "pe_code",
     title="Encodings of any width",
     source="Vaswani et al. (2017), section 3.5",
+    minutes=40,
     hints=[
         "Make the positions a column and the pairs a row; one product gives all angles.",
         "`out[:, 0::2]` are the even columns. With an odd width there is one sine more than "

@@ -11,6 +11,7 @@ exercise = Exercise(
     "pe_dot",
     title="Inner products know the distance",
     source="Vaswani et al. (2017), section 3.5",
+    minutes=35,
     hints=[
         "Each pair contributes sin a sin b + cos a cos b. Is there a name for that?",
         "The position p drops out; what is left is a sum over pairs that depends on k alone.",

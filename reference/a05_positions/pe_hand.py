@@ -11,6 +11,7 @@ exercise = Exercise(
     "pe_hand",
     title="The first three rows",
     source="Vaswani et al. (2017), section 3.5",
+    minutes=30,
     hints=[
         "Columns come in pairs: a sine and the cosine of the same angle. The second pair "
         "turns more slowly than the first.",

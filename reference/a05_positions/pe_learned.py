@@ -9,6 +9,7 @@ exercise = Exercise(
     "pe_learned",
     title="Table or formula",
     source="Vaswani et al. (2017), section 3.5 and table 3 (E)",
+    minutes=20,
     hints=[
         "Ask of each table which numbers training changes.",
         "A learned table has one vector for each position up to the longest length.",

@@ -13,6 +13,7 @@ exercise = Exercise(
     "pe_shift",
     title="Shifting is rotating",
     source="Vaswani et al. (2017), section 3.5",
+    minutes=50,
     hints=[
         "Use the addition theorems for w t + w k. The shift k alone decides what stands in "
         "the matrix.",

@@ -11,6 +11,7 @@ exercise = Exercise(
     "pe_wavelengths",
     title="From 6 to 60 thousand",
     source="Vaswani et al. (2017), section 3.5",
+    minutes=35,
     hints=[
         "A wavelength is how far p has to go until the angle p/base^(2i/d) has grown by 2π.",
         "Each wavelength is the one before times a constant: which exponent grows from i to i + 1?",

@@ -11,6 +11,7 @@ exercise = Exercise(
     "pe_why",
     title="Why these functions?",
     source="Vaswani et al. (2017), section 3.5",
+    minutes=35,
     hints=[
         "Suppose that two positions have the same row, and look at the first pair alone: what"
         " do equal sine *and* cosine say of the two angles?",

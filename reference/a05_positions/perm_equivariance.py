@@ -15,6 +15,7 @@ exercise = Exercise(
     "perm_equivariance",
     title="The precise statement",
     source="Vaswani et al. (2017), section 3.5; Lee et al. (2019), section 3",
+    minutes=75,
     hints=[
         "Apply P to X first and follow it through queries, keys and values: on which side of "
         "each does it stand?",

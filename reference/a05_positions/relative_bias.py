@@ -16,6 +16,7 @@ exercise = Exercise(
     "relative_bias",
     title="Content plus location",
     source="Shaw et al. (2018), section 3; Raffel et al. (2020), section 2.1",
+    minutes=40,
     hints=[
         "An exponential of a sum is a product: e^(f+g) = e^f e^g. What is left to do is to "
         "divide by a sum.",

@@ -15,6 +15,7 @@ exercise = Exercise(
     "rope_apply",
     title="Rotate pairs",
     source="Su et al. (2021), section 3.2",
+    minutes=50,
     hints=[
         "A pair (a, b) turned by an angle becomes (a cos − b sin, a sin + b cos): write it "
         "for the even and the odd columns at once.",

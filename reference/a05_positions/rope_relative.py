@@ -23,6 +23,7 @@ exercise = Exercise(
     "rope_relative",
     title="Only the difference counts",
     source="Su et al. (2021), eq. 12 to 16",
+    minutes=35,
     hints=[
         "A turn keeps scalar products: move one of the two rotations over to the other side "
         "as a transpose.",

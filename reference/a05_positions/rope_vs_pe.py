@@ -14,6 +14,7 @@ exercise = Exercise(
     "rope_vs_pe",
     title="Measure the relative information",
     source="Su et al. (2021), section 3.2; Ke et al. (2021), section 3.1",
+    minutes=50,
     hints=[
         "All 64 scores have the same offset: they are a piece of one diagonal of a larger table. "
         "How much do they differ?",

@@ -9,6 +9,7 @@ exercise = Exercise(
     "block_params",
     title="Three million weights",
     source="Vaswani et al. (2017), 3.1 to 3.3",
+    minutes=15,
     hints=[
         "Four matrices with their biases for attention, two for the feed-forward layer; and the "
         "norms learn as well.",

@@ -14,6 +14,7 @@ exercise = Exercise(
     "encoder_block",
     title="One post-norm block",
     source="Vaswani et al. (2017), section 3.1 and figure 1",
+    minutes=65,
     hints=[
         "A block gives back what it was given, as far as shapes go; only inside are there "
         "others. Follow the width.",

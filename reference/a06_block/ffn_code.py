@@ -15,6 +15,7 @@ exercise = Exercise(
     "ffn_code",
     title="Position-wise feed-forward",
     source="Vaswani et al. (2017), section 3.3",
+    minutes=40,
     hints=[
         "Every position goes through the same two maps by itself; ReLU comes between them.",
         "A bias is added to each row: broadcasting does that if the last axes agree.",

@@ -17,6 +17,7 @@ exercise = Exercise(
     "ffn_gelu",
     title="The other activation",
     source="Hendrycks & Gimpel (2016), section 2",
+    minutes=35,
     hints=[
         "Φ(x) = (1 + erf(x/√2))/2, and `math.erf` knows erf.",
         "Differentiate x Φ(x) as a product; the derivative of Φ is the density of the normal "

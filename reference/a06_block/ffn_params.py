@@ -9,6 +9,7 @@ exercise = Exercise(
     "ffn_params",
     title="Counting the feed-forward layer",
     source="Vaswani et al. (2017), section 3.3",
+    minutes=20,
     hints=[
         "The two matrices have the shapes (d, f) and (f, d); each bias is as long as what "
         "comes out.",

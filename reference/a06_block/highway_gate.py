@@ -11,6 +11,7 @@ exercise = Exercise(
     "highway_gate",
     title="Where the residual comes from",
     source="Srivastava et al. (2015), eq. 3",
+    minutes=20,
     hints=[
         "Read the gate at its ends first: what comes out for T = 0, and for T = 1?",
         "T and F both depend on x: every product needs the product rule, and the gate appears"

@@ -16,6 +16,7 @@ exercise = Exercise(
     "ln_code",
     title="Layer norm for any shape",
     source="Ba et al. (2016), section 3",
+    minutes=40,
     hints=[
         "`keepdims=True` lets mean and variance meet the entries that they belong to, "
         "whatever axes stand in front.",

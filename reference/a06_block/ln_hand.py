@@ -11,6 +11,7 @@ exercise = Exercise(
     "ln_hand",
     title="Layer norm with round numbers",
     source="Ba et al. (2016), section 3",
+    minutes=20,
     hints=[
         "The variance is the mean of the *squared* deviations from the mean: divide by how "
         "many there are.",

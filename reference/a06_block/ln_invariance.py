@@ -12,6 +12,7 @@ exercise = Exercise(
     "ln_invariance",
     title="Shift, scale, sign, epsilon",
     source="Ba et al. (2016), section 5.1",
+    minutes=40,
     hints=[
         "Write down the mean of a x + b first: a mean is a sum, and a constant factor comes out.",
         "Deviations from the mean lose the shift b and keep the factor a; then they are squared.",

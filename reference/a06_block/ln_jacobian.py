@@ -13,6 +13,7 @@ exercise = Exercise(
     "ln_jacobian",
     title="The derivative of normalisation",
     source="Xu et al. (2019), section 3",
+    minutes=65,
     hints=[
         "The mean depends on every entry, with the slope 1/d. Keep that term in every derivative.",
         "Differentiate σ² first, and then the root; deviations add up to 0, which makes one "

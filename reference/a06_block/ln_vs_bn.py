@@ -9,6 +9,7 @@ exercise = Exercise(
     "ln_vs_bn",
     title="Which axis?",
     source="Ioffe & Szegedy (2015), Ba et al. (2016)",
+    minutes=35,
     hints=[
         "Layer norm looks at one token at a time, batch norm at one feature at a time: count "
         "how many tokens and how many features there are.",

@@ -14,6 +14,7 @@ exercise = Exercise(
     "pre_post_norm",
     title="Where to put the norm",
     source="Xiong et al. (2020)",
+    minutes=50,
     hints=[
         "If a sum has the variance 2, dividing by its deviation puts one and the same factor "
         "on the path each time.",

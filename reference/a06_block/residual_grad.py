@@ -12,6 +12,7 @@ exercise = Exercise(
     "residual_grad",
     title="The identity in the gradient",
     source="He et al. (2016), section 2",
+    minutes=35,
     hints=[
         "The derivative of x + F(x) has one term that does not depend on F at all.",
         "Layers behind each other multiply their slopes.",

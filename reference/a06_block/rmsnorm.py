@@ -11,6 +11,7 @@ exercise = Exercise(
     "rmsnorm",
     title="Leaving the mean in",
     source="Zhang & Sennrich (2019), eq. 4",
+    minutes=20,
     hints=[
         "The root mean square takes no mean off: square, average, take the root.",
         "When does the variance equal the mean of the squares?",

@@ -9,6 +9,7 @@ exercise = Exercise(
     "arch_costs",
     title="Three architectures, one table",
     source="Vaswani et al. (2017), section 3.2.3; Raffel et al. (2020), section 3.2",
+    minutes=30,
     hints=[
         "Write a score as a pair (query, key) and count pairs: squares for an encoder, "
         "triangles with their diagonal where nobody looks ahead.",

@@ -14,6 +14,7 @@ exercise = Exercise(
     "causality_test",
     title="Write the test yourself",
     source="Vaswani et al. (2017), section 3.2.3",
+    minutes=50,
     hints=[
         "Change one token, run the model again, and compare the outputs before that place.",
         "Compare with a tolerance, and change a token by a lot: a small change can hide in "

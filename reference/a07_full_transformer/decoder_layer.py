@@ -15,6 +15,7 @@ exercise = Exercise(
     "decoder_layer",
     title="Six steps in order",
     source="Vaswani et al. (2017), sections 3.1 and 3.2.3, figure 1",
+    minutes=65,
     hints=[
         "There are two attentions and one feed-forward layer, and after each of the three the"
         " same single step, sum and norm together.",

@@ -15,6 +15,7 @@ exercise = Exercise(
     "encoder_stack",
     title="A sentence through the layers",
     source="Vaswani et al. (2017), sections 3.1 and 3.4",
+    minutes=65,
     hints=[
         "Of the shapes asked for, only that of the scores is another one: the rest have the width"
         " of the model.",

@@ -12,6 +12,7 @@ exercise = Exercise(
     "greedy_decode",
     title="Step by step equals all at once",
     source="Vaswani et al. (2017), section 3.1; Sutskever et al. (2014), section 3.2",
+    minutes=50,
     hints=[
         "Greedy looks one step ahead: it takes the best first token and never comes back. "
         "Follow both first tokens to the end.",

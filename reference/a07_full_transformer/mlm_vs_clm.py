@@ -9,6 +9,7 @@ exercise = Exercise(
     "mlm_vs_clm",
     title="Two training signals",
     source="Devlin et al. (2019), section 3.1 and appendix A.1",
+    minutes=30,
     hints=[
         "Of the selected tokens not all are hidden: the fractions of the recipe multiply.",
         "A causal model predicts from what comes before: is there anything before the first token?",

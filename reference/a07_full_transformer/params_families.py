@@ -10,6 +10,7 @@ exercise = Exercise(
     "params_families",
     title="Two known models",
     source="Radford et al. (2019), table 2; Devlin et al. (2019), section 3",
+    minutes=35,
     hints=[
         "Go from the bottom to the top: embeddings (tokens, positions, segments where there "
         "are any), layers, what stands above them.",

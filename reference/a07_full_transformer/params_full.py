@@ -11,6 +11,7 @@ exercise = Exercise(
     "params_full",
     title="Everything counted",
     source="Vaswani et al. (2017), sections 3.3 and 3.4",
+    minutes=65,
     hints=[
         "Add to the matrices: a bias for each map, as long as what comes out, and two numbers"
         " per feature for each norm.",

@@ -11,6 +11,7 @@ exercise = Exercise(
     "params_layers",
     title="Counting without biases",
     source="Vaswani et al. (2017), section 3 and table 3",
+    minutes=40,
     hints=[
         "An attention sublayer has four square matrices, whatever the number of heads.",
         "A decoder layer has one attention sublayer more than an encoder layer.",

@@ -11,6 +11,7 @@ exercise = Exercise(
     "position_in_stack",
     title="Balance of embedding and position",
     source="Vaswani et al. (2017), sections 3.4 and 3.5",
+    minutes=15,
     hints=[
         "The encoding consists of pairs sin, cos. How long is a pair, and how many are there?",
         "If every entry of an embedding has the variance 1/d, what is its squared length on "

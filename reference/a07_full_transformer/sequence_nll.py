@@ -15,6 +15,7 @@ exercise = Exercise(
     "sequence_nll",
     title="The chain rule as a loss",
     source="Radford et al. (2019), section 2, eq. 1",
+    minutes=35,
     hints=[
         "Multiply the conditional probabilities for the joint one; the logarithm turns that "
         "into a sum.",

@@ -13,6 +13,7 @@ exercise = Exercise(
     "teacher_forcing",
     title="A source, a target, one pass",
     source="Vaswani et al. (2017), sections 3.1 and 3.2.3",
+    minutes=35,
     hints=[
         "The decoder gets the right words, one place later, so its input is as long as its output.",
         "Cross-attention has rows for the target and columns for the source.",

@@ -13,6 +13,7 @@ exercise = Exercise(
     "attn_memory",
     title="A quarter of a gibibyte",
     source="Rabe & Staats (2021), section 1",
+    minutes=35,
     hints=[
         "Count numbers first, then bytes: how many of these has a number of each type?",
         "Mi and Gi are powers of 2, M and G are powers of 10.",

@@ -11,6 +11,7 @@ exercise = Exercise(
     "bench_hygiene",
     title="Measuring honestly",
     source="Chen & Revels (2016), sections 3 and 4",
+    minutes=20,
     hints=[
         "What does a first run do that no later one does? And who else uses the machine?",
         "If the work grows like n², ask by what n itself has grown.",

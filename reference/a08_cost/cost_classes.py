@@ -9,6 +9,7 @@ exercise = Exercise(
     "cost_classes",
     title="The table of costs",
     source="Vaswani et al. (2017), table 1",
+    minutes=30,
     hints=[
         "The time of a matrix product is rows times columns times what is summed over.",
         "A whole layer has products with the weights as well; keep both kinds in the class, "

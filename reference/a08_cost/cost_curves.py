@@ -13,6 +13,7 @@ exercise = Exercise(
     "cost_curves",
     title="Measured against predicted",
     source="Katharopoulos et al. (2020), figure 1",
+    minutes=40,
     hints=[
         "A power law is a straight line between logarithms; its exponent is the slope.",
         "A reference line goes through one known point: that fixes its constant.",

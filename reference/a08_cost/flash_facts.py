@@ -11,6 +11,7 @@ exercise = Exercise(
     "flash_facts",
     title="What is saved, what is not",
     source="Dao et al. (2022), theorems 1 and 2",
+    minutes=20,
     hints=[
         "Put the numbers into both formulas before you divide them; the ratio depends on d and M.",
         "Each product of two matrices has two products in its backward pass, one for either "

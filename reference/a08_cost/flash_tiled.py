@@ -26,6 +26,7 @@ exercise = Exercise(
     "flash_tiled",
     title="Attention without the matrix",
     source="Dao et al. (2022), algorithm 1",
+    minutes=100,
     hints=[
         "Count the blocks along one side, then square; with causal skipping, those on and "
         "below the diagonal stay.",

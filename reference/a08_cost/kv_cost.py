@@ -9,6 +9,7 @@ exercise = Exercise(
     "kv_cost",
     title="What a step costs",
     source="Pope et al. (2022), section 2",
+    minutes=35,
     pool=16,
     hints=[
         "A step with a cache projects one token and lets it look at all t keys; sum that over t.",

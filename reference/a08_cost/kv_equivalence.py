@@ -14,6 +14,7 @@ exercise = Exercise(
     "kv_equivalence",
     title="A cache changes nothing",
     source="Pope et al. (2022), section 2",
+    minutes=85,
     hints=[
         "A cached step sees the keys that have come so far. Which rows of the whole matrix "
         "see no others?",

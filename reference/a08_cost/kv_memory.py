@@ -9,6 +9,7 @@ exercise = Exercise(
     "kv_memory",
     title="What the cache weighs",
     source="Shazeer (2019), sections 2 and 3",
+    minutes=20,
     hints=[
         "Keys *and* values are kept, for every layer and every token.",
         "How many bytes has a number in half precision?",

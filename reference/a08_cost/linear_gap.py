@@ -13,6 +13,7 @@ exercise = Exercise(
     "linear_gap",
     title="How different are the outputs?",
     source="Katharopoulos et al. (2020), section 3.2",
+    minutes=30,
     pool=4,  # n = 5000 takes its time
     practice=0,  # it is an experiment
     hints=[

@@ -11,6 +11,7 @@ exercise = Exercise(
     "madds",
     title="When is attention the bottleneck?",
     source="Kaplan et al. (2020), section 2.1",
+    minutes=30,
     pool=24,
     hints=[
         "Set both counts equal and divide by what they have in common: one power of n, and "

@@ -14,6 +14,7 @@ exercise = Exercise(
     "online_softmax",
     title="One pass, two blocks",
     source="Milakov & Gimelshein (2018), algorithm 3",
+    minutes=65,
     pool=32,
     hints=[
         "A state is the largest score so far, the sum of exponentials relative to it, and the"

@@ -23,6 +23,7 @@ exercise = Exercise(
     "time_attention",
     title="Race of two kernels",
     source="Katharopoulos et al. (2020), section 4.1",
+    minutes=55,
     hints=[
         "In linear attention bring keys and values together first: the result no longer knows n.",
         "Warm up before you measure, repeat, and take the median for each n.",

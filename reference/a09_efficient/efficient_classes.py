@@ -11,6 +11,7 @@ exercise = Exercise(
     "efficient_classes",
     title="The table",
     source="Tay et al. (2022), table 1",
+    minutes=20,
     hints=[
         "Ask in every row of the table how many keys a token meets, or what comes in their "
         "place, and what one such meeting costs; then multiply by the number of tokens.",

@@ -23,6 +23,7 @@ exercise = Exercise(
     "favor_code",
     title="Performer attention",
     source="Choromanski et al. (2021), section 2",
+    minutes=75,
     hints=[
         "One product of matrices gives all ω · x. The other part of the exponent depends on the "
         "row of X alone: keep its axis, so that the shapes fit.",

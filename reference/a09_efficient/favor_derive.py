@@ -14,6 +14,7 @@ exercise = Exercise(
     "favor_derive",
     title="The missing Gaussian factor",
     source="Choromanski et al. (2021), lemma 1",
+    minutes=40,
     hints=[
         "For the constant multiply the square out and compare with ωz − ω²/2. What is left over "
         "holds no ω.",

@@ -12,6 +12,7 @@ exercise = Exercise(
     "favor_variance",
     title="How far off?",
     source="Choromanski et al. (2021), lemma 2",
+    minutes=40,
     hints=[
         "The square of an exponential is an exponential again. Of which vector, if the mean "
         "that you found is to be used once more?",

@@ -11,6 +11,7 @@ exercise = Exercise(
     "kernel_validity",
     title="Which similarities give weights?",
     source="Tsai et al. (2019), section 2; Choromanski et al. (2021), section 2",
+    minutes=20,
     hints=[
         "There are two conditions: no weight below 0, and no row of zeros. Ask each similarity "
         "for both.",

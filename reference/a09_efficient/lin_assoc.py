@@ -12,6 +12,7 @@ exercise = Exercise(
     "lin_assoc",
     title="Where the brackets go",
     source="Katharopoulos et al. (2020), eq. 4 to 6",
+    minutes=50,
     pool=16,
     hints=[
         "Which factors know the index j? Those that don't may leave the sum over j, as soon as "

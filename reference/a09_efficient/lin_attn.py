@@ -13,6 +13,7 @@ exercise = Exercise(
     "lin_attn",
     title="Linear attention in code",
     source="Katharopoulos et al. (2020), section 3.2",
+    minutes=65,
     hints=[
         "Which sums over the keys do all queries share? Compute those first: their sizes hold "
         "neither n nor m.",

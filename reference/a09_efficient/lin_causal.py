@@ -13,6 +13,7 @@ exercise = Exercise(
     "lin_causal",
     title="A transformer that is a recurrence",
     source="Katharopoulos et al. (2020), section 3.3",
+    minutes=65,
     hints=[
         "Write S and z down for the first three tokens. When does a token's own term come in: "
         "before the sums are read, or after?",

@@ -12,6 +12,7 @@ exercise = Exercise(
     "lin_hand",
     title="By hand",
     source="Katharopoulos et al. (2020), eq. 5 and 6",
+    minutes=15,
     hints=[
         "Follow the worked example with vectors in place of numbers: each key gives a small "
         "table, its features down and its value across.",

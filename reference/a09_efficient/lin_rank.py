@@ -12,6 +12,7 @@ exercise = Exercise(
     "lin_rank",
     title="What few features can't express",
     source="Eckart & Young (1936); Bhojanapalli et al. (2020), section 3",
+    minutes=20,
     hints=[
         "Of which few rows are all rows of the product made? And is a row still made of them "
         "when it has been divided by a number?",

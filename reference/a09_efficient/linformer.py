@@ -14,6 +14,7 @@ exercise = Exercise(
     "linformer",
     title="Linformer",
     source="Wang et al. (2020), eq. 7",
+    minutes=35,
     hints=[
         "Where do the brackets go so that E and F meet keys and values before any query does? "
         "From then on nothing has the size m.",

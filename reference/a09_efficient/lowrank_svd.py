@@ -12,6 +12,7 @@ exercise = Exercise(
     "lowrank_svd",
     title="The best low-rank weights",
     source="Eckart & Young (1936); Wang et al. (2020), section 3",
+    minutes=20,
     hints=[
         "Compute A first, row by row; then `np.linalg.svd` gives U, the singular values and Vᵀ "
         "at once.",

@@ -23,6 +23,7 @@ exercise = Exercise(
     "sparse_bigbird",
     title="Some keys by chance",
     source="Zaheer et al. (2020), section 2",
+    minutes=40,
     hints=[
         "The mask is a union: begin with the window, open rows and columns for the global "
         "tokens, then let one query after the other draw its keys.",

@@ -15,6 +15,7 @@ exercise = Exercise(
     "sparse_global",
     title="Window plus global tokens",
     source="Beltagy et al. (2020), section 3.1",
+    minutes=30,
     hints=[
         "Begin with the window's mask, then open whole rows and whole columns. An array of "
         "positions can be used as an index, empty or not.",

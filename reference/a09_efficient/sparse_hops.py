@@ -14,6 +14,7 @@ exercise = Exercise(
     "sparse_hops",
     title="How many layers to reach everyone?",
     source="Child et al. (2019), section 4; Li et al. (2019), section 4.2",
+    minutes=35,
     hints=[
         "Keep a table of who depends on whom, and let a layer be one step with it: what a query "
         "learns is what its keys knew before, and what it knew itself.",

@@ -15,6 +15,7 @@ exercise = Exercise(
     "sparse_local",
     title="Windows",
     source="Beltagy et al. (2020), section 3.1; Child et al. (2019)",
+    minutes=50,
     hints=[
         "Make a table of the differences i − j: a window is a condition on it, and blocks are "
         "one on the numbers of the blocks.",

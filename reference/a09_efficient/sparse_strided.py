@@ -11,6 +11,7 @@ exercise = Exercise(
     "sparse_strided",
     title="Every s-th position",
     source="Child et al. (2019), section 4",
+    minutes=20,
     hints=[
         "Sort the tokens by their remainder modulo s. Who sees whom among those with the same "
         "one, and who sees a token with another?",

@@ -13,6 +13,7 @@ exercise = Exercise(
     "topk_mass",
     title="Keep the largest weights",
     source="Gupta et al. (2021), section 3",
+    minutes=30,
     hints=[
         "Take one softmax over the whole row: everything about the row, the entropy as well, is "
         "made of these weights.",

@@ -13,6 +13,7 @@ exercise = Exercise(
     "adapter",
     title="Bottleneck modules",
     source="Houlsby et al. (2019), section 2.1",
+    minutes=35,
     hints=[
         "The identity at the start means that nothing is added yet. Which of the two linear "
         "layers can see to that, and still get a gradient?",

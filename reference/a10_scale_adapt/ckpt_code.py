@@ -15,6 +15,7 @@ exercise = Exercise(
     "ckpt_code",
     title="Checkpointing in PyTorch",
     source="Chen et al. (2016), section 4",
+    minutes=40,
     hints=[
         "Cut the list into consecutive parts first. What `checkpoint` needs is a function that "
         "runs one part.",

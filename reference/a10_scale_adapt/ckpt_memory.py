@@ -12,6 +12,7 @@ exercise = Exercise(
     "ckpt_memory",
     title="Store every √L-th layer",
     source="Chen et al. (2016), section 4",
+    minutes=40,
     hints=[
         "Count two things and add them: one input for every segment, and the layers of a single "
         "segment.",

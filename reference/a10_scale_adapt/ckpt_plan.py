@@ -15,6 +15,7 @@ exercise = Exercise(
     "ckpt_plan",
     title="Better plans",
     source="Griewank & Walther (2000); Chen et al. (2016)",
+    minutes=55,
     hints=[
         "Draw a chain whose last segment is shorter than the others, and mark what is stored, "
         "what is alive, and what is run again.",

@@ -11,6 +11,7 @@ exercise = Exercise(
     "ckpt_time",
     title="The price",
     source="Chen et al. (2016), section 4.2",
+    minutes=20,
     hints=[
         "Write down how long each pass takes, and ask of each whether it is run again.",
         "A segment that is still alive is spared: which share of all layers is left to be run "

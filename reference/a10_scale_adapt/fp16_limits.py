@@ -11,6 +11,7 @@ exercise = Exercise(
     "fp16_limits",
     title="Sixteen bits",
     source="IEEE 754-2019, section 3",
+    minutes=35,
     hints=[
         "Do as in the example: first the bias, then the smallest and the largest exponent that "
         "aren't reserved, then the fraction with all bits 0 or all bits 1.",

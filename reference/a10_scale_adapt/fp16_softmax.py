@@ -15,6 +15,7 @@ exercise = Exercise(
     "fp16_softmax",
     title="Where the exponential overflows",
     source="Micikevicius et al. (2018), section 3.3",
+    minutes=35,
     hints=[
         "Compare every intermediate result with the largest number of half precision, not only "
         "the last one.",

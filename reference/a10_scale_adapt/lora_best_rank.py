@@ -11,6 +11,7 @@ exercise = Exercise(
     "lora_best_rank",
     title="When is low rank enough?",
     source="Eckart & Young (1936)",
+    minutes=40,
     hints=[
         "List the squares of the singular values and their running sums, from both ends: errors "
         "and energies can be read off there.",

@@ -14,6 +14,7 @@ exercise = Exercise(
     "lora_layer",
     title="Adapt, merge, undo",
     source="Hu et al. (2022), section 4.1",
+    minutes=55,
     hints=[
         "Which factor meets x first, and which shapes follow from that? The path goes through r "
         "numbers, so no large matrix is formed on the way.",

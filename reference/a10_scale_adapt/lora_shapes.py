@@ -11,6 +11,7 @@ exercise = Exercise(
     "lora_shapes",
     title="Two thin matrices",
     source="Hu et al. (2022), section 4.1",
+    minutes=20,
     hints=[
         "A product has the rows of its left factor and the columns of its right one. What do "
         "the two factors share?",

@@ -13,6 +13,7 @@ exercise = Exercise(
     "loss_scale",
     title="Lifting small gradients",
     source="Micikevicius et al. (2018), section 3.2",
+    minutes=50,
     hints=[
         "Below the normal numbers half precision counts in steps of 2⁻²⁴. How many steps is "
         "each gradient, before and after rounding?",

@@ -11,6 +11,7 @@ exercise = Exercise(
     "mixed_memory",
     title="Does half precision halve the memory?",
     source="Micikevicius et al. (2018); Rajbhandari et al. (2020), section 3.1",
+    minutes=20,
     hints=[
         "Make a table: a row for each thing that is held, a column for each way of training. "
         "Which precision has each entry?",

@@ -15,6 +15,7 @@ exercise = Exercise(
     "moe_balance",
     title="Keep the experts busy",
     source="Fedus et al. (2022), eq. 4 to 6",
+    minutes=40,
     hints=[
         "f and P have an entry for each expert: f counts tokens by their largest logit, P "
         "averages the rows of gates.",

@@ -13,6 +13,7 @@ exercise = Exercise(
     "moe_gate",
     title="Two of four experts",
     source="Shazeer et al. (2017), section 2",
+    minutes=35,
     hints=[
         "The gates come from one softmax over all logits; the choice of two comes after it.",
         "All gates have the same Z below the fraction bar. What becomes of it in a quotient of "

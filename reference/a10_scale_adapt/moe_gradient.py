@@ -15,6 +15,7 @@ exercise = Exercise(
     "moe_gradient",
     title="Is the selection differentiable?",
     source="Shazeer et al. (2017), section 2.1; Fedus et al. (2022), section 2.1",
+    minutes=35,
     hints=[
         "While the choice is held fixed, the output is an ordinary function of the logits. "
         "Which of them stand in it with plain gates, and which with renormalised ones?",

@@ -9,6 +9,7 @@ exercise = Exercise(
     "moe_params",
     title="Total and active",
     source="Fedus et al. (2022), section 1",
+    minutes=20,
     hints=[
         "A linear map has inputs times outputs weights, and with a bias as many more as there "
         "are outputs. An expert is two such maps, one behind the other.",

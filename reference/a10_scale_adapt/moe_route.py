@@ -17,6 +17,7 @@ exercise = Exercise(
     "moe_route",
     title="Routing a batch",
     source="Fedus et al. (2022), section 2.2",
+    minutes=40,
     hints=[
         "To sort downwards, sort the negatives upwards. Which kind of sort leaves equal entries "
         "in their order?",

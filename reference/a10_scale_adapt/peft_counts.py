@@ -11,6 +11,7 @@ exercise = Exercise(
     "peft_counts",
     title="Compare the budgets",
     source="Lester et al. (2021); Li & Liang (2021); Hu et al. (2022); Houlsby et al. (2019)",
+    minutes=30,
     hints=[
         "Write down what is trained in one layer, then ask how many layers have it: all of "
         "them, or is it there once?",

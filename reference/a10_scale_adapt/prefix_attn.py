@@ -16,6 +16,7 @@ exercise = Exercise(
     "prefix_attn",
     title="Extra keys and values",
     source="Li & Liang (2021); He et al. (2022), eq. 5",
+    minutes=50,
     hints=[
         "Put the learned keys and values in front of the others, and compute attention as "
         "always: it is the mask that needs a thought.",

@@ -17,6 +17,7 @@ exercise = Exercise(
     "straight_through",
     title="Forward hard, backward soft",
     source="Jang et al. (2017); Maddison et al. (2017); Bengio et al. (2013)",
+    minutes=55,
     hints=[
         "The noise is a given number: by the chain rule only one factor is new beside the "
         "Jacobian of the first notebook.",

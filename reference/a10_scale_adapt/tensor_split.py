@@ -15,6 +15,7 @@ exercise = Exercise(
     "tensor_split",
     title="One layer, several devices",
     source="Shoeybi et al. (2019), section 3",
+    minutes=55,
     hints=[
         "Which columns of W_Q does a head use, and which rows of W_O meet its output? A device "
         "needs those of its own heads alone.",

@@ -14,6 +14,7 @@ exercise = Exercise(
     "zero_stages",
     title="Who keeps the state?",
     source="Rajbhandari et al. (2020), section 5",
+    minutes=30,
     hints=[
         "Take your five numbers of `mixed`: which of them are still on every device in this "
         "stage, and which are divided by N?",

@@ -12,6 +12,7 @@ exercise = Exercise(
     "attn_information",
     title="What a position says about the key",
     source="Cover & Thomas (2006), section 2.4",
+    minutes=30,
     hints=[
         "How probable is it that the first query is drawn *and* looks at the first key? Add such "
         "products up over the queries.",

@@ -12,6 +12,7 @@ exercise = Exercise(
     "claim_audit",
     title="True, false, empirical",
     source="Vaswani et al. (2017); Yun et al. (2020)",
+    minutes=40,
     hints=[
         "Ask of each claim what would settle it: a proof for all cases, one example against it, "
         "or many runs of training.",

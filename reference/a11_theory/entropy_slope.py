@@ -13,6 +13,7 @@ exercise = Exercise(
     "entropy_slope",
     title="Sharper means less entropy",
     source="Cover & Thomas (2006), chapter 12",
+    minutes=35,
     hints=[
         "Put the logarithm of p_i in before anything else: the sum falls into two, and each of "
         "them has a name or a value.",

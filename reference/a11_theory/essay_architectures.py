@@ -10,6 +10,7 @@ exercise = Exercise(
     "essay_architectures",
     title="Encoder, decoder, both",
     source="Vaswani et al. (2017); Devlin et al. (2019); Raffel et al. (2020)",
+    minutes=60,
     hints=[
         "Draw the tables of scores for three tokens of the source and two of the target, and "
         "shade what a mask hides.",

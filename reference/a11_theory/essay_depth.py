@@ -12,6 +12,7 @@ exercise = Exercise(
     "essay_depth",
     title="Depth and width",
     source="Kaplan et al. (2020); Hoffmann et al. (2022)",
+    minutes=60,
     hints=[
         "L and d of your two models differ by simple factors. Follow these through each formula "
         "before you multiply large numbers.",

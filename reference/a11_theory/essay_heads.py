@@ -12,6 +12,7 @@ exercise = Exercise(
     "essay_heads",
     title="Heads and their width",
     source="Vaswani et al. (2017), section 3.2.2; Bhojanapalli et al. (2020)",
+    minutes=60,
     hints=[
         "All heads share one width. Go through your numbers: what shrinks as h grows, what grows, "
         "and what doesn't notice?",

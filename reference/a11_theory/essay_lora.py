@@ -13,6 +13,7 @@ exercise = Exercise(
     "essay_lora",
     title="Low-rank adaptation",
     source="Eckart and Young (1936); Hu et al. (2022); Aghajanyan et al. (2021)",
+    minutes=60,
     hints=[
         "Which singular values does the best matrix of that rank keep, by Eckart and Young? The "
         "error and the whole norm are made of the others, and of all.",

@@ -11,6 +11,7 @@ exercise = Exercise(
     "essay_norms",
     title="Normalisation",
     source="Ba et al. (2016); Santurkar et al. (2018); Xiong et al. (2020)",
+    minutes=60,
     hints=[
         "Take a single mean: which numbers of the batch go into it? Then count how many such "
         "groups there are.",

@@ -12,6 +12,7 @@ exercise = Exercise(
     "essay_patterns",
     title="Full, sparse, linear",
     source="Yun et al. (2020); Zaheer et al. (2020); Katharopoulos et al. (2020)",
+    minutes=60,
     hints=[
         "Draw each pattern for eight tokens, and check your formula by counting. What is missing "
         "at the corners, and what would be counted twice?",

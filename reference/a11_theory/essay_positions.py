@@ -10,6 +10,7 @@ exercise = Exercise(
     "essay_positions",
     title="Absolute, relative, rotary",
     source="Shaw et al. (2018); Su et al. (2021); Press et al. (2022)",
+    minutes=60,
     hints=[
         "Ask of each scheme whether training changes any of its numbers. For the relative vectors "
         "write down all offsets with K = 2 before you count.",

@@ -11,6 +11,7 @@ exercise = Exercise(
     "essay_training",
     title="An efficient training plan",
     source="Rajbhandari et al. (2020); Micikevicius et al. (2018); Chen et al. (2016)",
+    minutes=60,
     hints=[
         "Make a table of the bytes of one parameter, a row for each kind. From one case to the "
         "next one more row is divided.",

@@ -14,6 +14,7 @@ exercise = Exercise(
     "head_metrics",
     title="Specialisation and diversity",
     source="Li et al. (2018), section 3",
+    minutes=55,
     hints=[
         "The mean head is a matrix like the others. Form the difference first; a distance is the "
         "norm of that.",

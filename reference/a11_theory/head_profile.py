@@ -14,6 +14,7 @@ exercise = Exercise(
     "head_profile",
     title="Local, previous-token, uniform, first-token",
     source="Clark et al. (2019), section 3",
+    minutes=50,
     hints=[
         "Draw the four maps as tables of six rows. What stands in row 0 of each, and over how "
         "many rows does each average go?",

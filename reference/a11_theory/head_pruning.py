@@ -12,6 +12,7 @@ exercise = Exercise(
     "head_pruning",
     title="Which heads matter?",
     source="Michel et al. (2019), sections 3 and 4",
+    minutes=35,
     hints=[
         "The output is a sum, so without a head just its contribution is missing. For the shares "
         "add contributions up in your order, and square afterwards.",

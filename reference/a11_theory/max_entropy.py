@@ -14,6 +14,7 @@ exercise = Exercise(
     "max_entropy",
     title="What softmax optimises",
     source="Boyd & Vandenberghe (2004), example 3.25",
+    minutes=65,
     hints=[
         "The derivative by p_j meets one term of each sum. Solve what remains for p_j first; c "
         "comes last, from the sum of all weights.",

@@ -13,6 +13,7 @@ exercise = Exercise(
     "rnn_cnn_compare",
     title="Against recurrence and convolution",
     source="Vaswani et al. (2017), section 4",
+    minutes=35,
     hints=[
         "What does one pair of tokens cost, one step, one output of a convolution? Then count how "
         "many of them there are.",

@@ -14,6 +14,7 @@ exercise = Exercise(
     "row_entropy",
     title="How focused is a row?",
     source="Shannon (1948), section 6",
+    minutes=35,
     hints=[
         "Which row over three keys leaves you most in doubt about where it looks? Under a mask "
         "ask the same for as many keys as the row may see.",

@@ -11,6 +11,7 @@ exercise = Exercise(
     "scaling_fit",
     title="Fit a power law",
     source="Kaplan et al. (2020), sections 1 and 3",
+    minutes=30,
     hints=[
         "`np.polyfit` fits a line. Take both logarithms to the same base, and look at the sign of "
         "the slope before you call it α.",

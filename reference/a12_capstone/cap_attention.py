@@ -34,6 +34,7 @@ exercise = Exercise(
     "cap_attention",
     title="Inside the trained model",
     source="Clark et al. (2019), sections 3 to 5",
+    minutes=75,
     hints=[
         "Give a model of yours these weights and run it once: afterwards its maps lie where part "
         "1 has put them. All sizes but the number of heads can be read from shapes.",

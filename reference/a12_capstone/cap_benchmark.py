@@ -26,6 +26,7 @@ exercise = Exercise(
     "cap_benchmark",
     title="Linear against standard attention",
     source="Katharopoulos et al. (2020), section 3; Dao et al. (2022), section 3",
+    minutes=105,
     hints=[
         "Count for one head first: which products are there, and what shapes have their factors? "
         "Heads and bytes come in at the end.",

@@ -21,6 +21,7 @@ exercise = Exercise(
     "cap_classify",
     title="Which came first?",
     source="Vaswani et al. (2017), section 3.5",
+    minutes=120,
     hints=[
         "The block is a layer of your encoder under another name. Its steps and their ways back "
         "are there already; new is the mean over positions alone.",

@@ -22,6 +22,7 @@ exercise = Exercise(
     "cap_forward",
     title="A complete transformer",
     source="Vaswani et al. (2017), section 3 and figure 1",
+    minutes=270,
     hints=[
         "Write a small method for each kind of step: embed, look, feed forward, add and "
         "normalise. A layer is then a short list of calls.",

@@ -23,6 +23,7 @@ exercise = Exercise(
     "cap_gradcheck",
     title="There and back",
     source="Rumelhart, Hinton and Williams (1986)",
+    minutes=300,
     hints=[
         "Work from the loss to the front, and compare with differences after each step: first the "
         "map to the logits alone, then a norm more, a feed-forward layer more, an attention more.",

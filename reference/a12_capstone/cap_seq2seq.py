@@ -15,6 +15,7 @@ exercise = Exercise(
     "cap_seq2seq",
     title="Learn to reverse",
     source="Vaswani et al. (2017), section 5; Kingma and Ba (2015)",
+    minutes=150,
     hints=[
         "Train on the same few sequences in every step first: their loss should come near 0. As "
         "long as it doesn't, more steps on new ones won't help.",

@@ -17,6 +17,7 @@ exercise = Exercise(
     "attention_sinks",
     title="Somewhere to look when there is nothing to see",
     source="Miller (2023); Xiao et al. (2023)",
+    minutes=35,
     hints=[
         "Imagine one more key whose score is fixed and whose value is 0, in an ordinary softmax.",
         "To stay finite, subtract the same number from all scores, the sink's too. Which one?",

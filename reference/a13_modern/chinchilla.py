@@ -11,6 +11,7 @@ exercise = Exercise(
     "chinchilla",
     title="Parameters or tokens?",
     source="Hoffmann et al. (2022), section 3.3",
+    minutes=35,
     hints=[
         "Put D = C/(6N) into L: what remains is a function of N alone. Set its derivative to 0 "
         "and collect the powers of N on one side.",

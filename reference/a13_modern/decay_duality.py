@@ -16,6 +16,7 @@ exercise = Exercise(
     "decay_duality",
     title="One map, three programs",
     source="Sun et al. (2023); Dao & Gu (2024); Schlag et al. (2021); Yang et al. (2024)",
+    minutes=65,
     hints=[
         "Write S down for the first three steps and multiply out: which factors has the term of "
         "token j collected by step i?",

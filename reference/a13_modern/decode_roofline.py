@@ -12,6 +12,7 @@ exercise = Exercise(
     "decode_roofline",
     title="Bandwidth or arithmetic?",
     source="Williams et al. (2009); Kwon et al. (2023)",
+    minutes=30,
     hints=[
         "Each weight is read once in a step, whatever the batch. What is done with it for each "
         "of the sequences?",

@@ -15,6 +15,7 @@ exercise = Exercise(
     "diff_attn",
     title="Subtracting the noise",
     source="Ye et al. (2024), Differential Transformer",
+    minutes=30,
     hints=[
         "Take both softmaxes first, each with a sum of its own, and subtract afterwards.",
         "For `lam` look at one of the three equal keys: which weight has it in either map?",

@@ -15,6 +15,7 @@ exercise = Exercise(
     "direct_logits",
     title="Who voted for this token?",
     source="nostalgebraist (2020); Elhage et al. (2021)",
+    minutes=35,
     hints=[
         "Add the pieces up before you divide anything: the norm knows only their sum.",
         "For the lens, make a list of the sums so far. Each of them is normalised as if it were "

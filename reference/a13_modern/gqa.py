@@ -16,6 +16,7 @@ exercise = Exercise(
     "gqa",
     title="Eight queries, two keys",
     source="Shazeer (2019); Ainslie et al. (2023)",
+    minutes=30,
     hints=[
         "Cut the h query heads into g groups of neighbours. Which shape have the queries then, "
         "and which one lets the keys be broadcast against them?",

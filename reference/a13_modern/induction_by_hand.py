@@ -13,6 +13,7 @@ exercise = Exercise(
     "induction_by_hand",
     title="Two heads that copy",
     source="Elhage et al. (2021); Olsson et al. (2022)",
+    minutes=40,
     hints=[
         "Write each of the four matrices in blocks of token, position, previous and output. Each "
         "of them needs a single block that isn't 0.",

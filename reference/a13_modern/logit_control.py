@@ -24,6 +24,7 @@ exercise = Exercise(
     "logit_control",
     title="Scores on a leash",
     source="Henry et al. (2020); Zhai et al. (2023), section 3; Gemma Team (2024), Gemma 2",
+    minutes=50,
     hints=[
         "For `smallest` one key has the best score that is possible, and all others the worst. "
         "Write its weight down, and solve for g.",

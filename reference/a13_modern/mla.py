@@ -23,6 +23,7 @@ exercise = Exercise(
     "mla",
     title="Keys that are never built",
     source="DeepSeek-AI (2024), DeepSeek-V2, section 2.1",
+    minutes=35,
     hints=[
         "A score is q · (c W). Which product can be made before any token of the cache comes in?",
         "The same works behind the weights: first a weighted mean of the latents, then one "

@@ -28,6 +28,7 @@ exercise = Exercise(
     "modern_block",
     title="The block that replaced the one of 2017",
     source="Touvron et al. (2023), section 2.2; Shazeer (2020)",
+    minutes=55,
     hints=[
         "Two branches leave the same input and meet in a product, entry by entry. Only one of "
         "them passes through silu.",

@@ -15,6 +15,7 @@ exercise = Exercise(
     "prefix_ladder",
     title="Four programs, one average",
     source='Karpathy (2023), lecture "Let\'s build GPT"',
+    minutes=20,
     hints=[
         "Each rung writes the same numbers in another way: look for a matrix whose row t holds "
         "what row t of the output takes from each row of the input.",

@@ -15,6 +15,7 @@ exercise = Exercise(
     "rolling_window",
     title="A buffer of w slots",
     source="Jiang et al. (2023), section 2",
+    minutes=35,
     hints=[
         "By how many tokens does one more layer push the far end of what is seen?",
         "The weights of two layers multiply along a path, and all paths to a token add up. A "

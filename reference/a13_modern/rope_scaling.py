@@ -15,6 +15,7 @@ exercise = Exercise(
     "rope_scaling",
     title="Longer than trained",
     source="Chen et al. (2023); Peng et al. (2023)",
+    minutes=35,
     hints=[
         "Write down what the slowest pair turns by in one step, with the old base and with the "
         "new one, and solve for the new one.",

@@ -16,6 +16,7 @@ exercise = Exercise(
     "sigmoid_attn",
     title="Weights without competition",
     source="Ramapuram et al. (2024)",
+    minutes=30,
     hints=[
         "σ(x) = 1/(1 + e^(−x)), and e^(log n) is n: put the bias in before you add anything up.",
         "In the derivation give the sum of the other exponentials the name that it has as a "

@@ -13,6 +13,7 @@ exercise = Exercise(
     "softmax_bottleneck",
     title="One hidden vector, too many futures",
     source="Yang et al. (2018); Demeter et al. (2020)",
+    minutes=30,
     hints=[
         "Which changes of a row of scores does its softmax not notice? Use them to make each "
         "table as simple as you can, before you ask for a rank.",

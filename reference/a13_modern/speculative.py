@@ -24,6 +24,7 @@ exercise = Exercise(
     "speculative",
     title="Guess ahead, keep the law",
     source="Leviathan et al. (2023), equation (1) and theorem 3.8; Chen et al. (2023)",
+    minutes=50,
     hints=[
         "A draft is token i with probability q_i. So how often is token i drafted and accepted? "
         "Add that up for all tokens.",

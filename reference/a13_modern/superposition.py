@@ -13,6 +13,7 @@ exercise = Exercise(
     "superposition",
     title="More features than dimensions",
     source="Welch (1974); Elhage et al. (2022)",
+    minutes=50,
     hints=[
         "Multiply the square out under the sum. Which of the three sums has a name already, and "
         "what does the definition of t say about another one?",

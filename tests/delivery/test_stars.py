@@ -1,4 +1,4 @@
-"""Exercises that nobody needs: what is earned there comes on top."""
+"""Exercises that nobody needs, and points of choice: how they count wherever points are shown."""
 
 import csv
 from dataclasses import replace
@@ -17,7 +17,11 @@ A = "a01_tiny"
 
 
 def listed(stars):
-    return f'c.Course.assignments = [{{"id": "{A}", "title": "Tiny", "stars": {stars}}}]'
+    return said(f'"stars": {stars}')
+
+
+def said(more):
+    return f'c.Course.assignments = [{{"id": "{A}", "title": "Tiny", {more}}}]'
 
 
 @pytest.fixture
@@ -30,7 +34,7 @@ def starred(tiny, configure):
 def sheet(starred, graded, save):
     """Return what the starred course holds of a student who has everything."""
     one = graded("ada")
-    grade = replace(one.grade, stars=starred.counting[A].stars)
+    grade = replace(one.grade, counting=starred.counting[A])
     save(starred, replace(one, grade=grade))
     with Gradebook(starred.database) as book:  # as formgrader does
         row = book.find_grade("qk_why", A, A, "ada")
@@ -54,9 +58,29 @@ def test_their_points_come_on_top_wherever_points_are_shown(sheet, starred, tmp_
     assert found == [sheet.score, qk.max_score, qk.score, norm.score]
 
 
+@pytest.mark.parametrize(("choice", "counts"), [("", 1.0), (', "choice": 0.5', 0.5)])
+def test_points_of_choice_count_as_far_as_the_course_says(
+    tiny, configure, graded, save, tmp_path, choice, counts
+):
+    course = configure(tiny.root, said(f'"core": ["qk"]{choice}'))
+    one = graded("ada")
+    save(course, replace(one, grade=replace(one.grade, counting=course.counting[A])))
+    sheet = sheets(course, A)["ada"]
+    qk, norm = sheet.sections
+    assert norm.title[0] == "○"
+    assert sheet.score == sheet.grade.score == qk.score + counts
+    assert sheet.grade.max_score == sheet.marks.max_score == qk.max_score + counts
+    (page,) = write_feedback(course, [A])
+    told = "0.5 points of what you earn there count" if choice else "counts like the rest"
+    assert told in page.read_text()
+    export(course, "csv", tmp_path / "grades.csv", partial=True)
+    (row,) = csv.DictReader((tmp_path / "grades.csv").read_text("utf-8-sig").splitlines())
+    assert float(row["max_score"]) == qk.max_score + counts
+
+
 def test_what_is_extra_is_kept_in_the_record(sheet):
     assert Grade.from_json(sheet.grade.to_json()) == sheet.grade
-    assert sheet.grade.to_json()["stars"] == ["norm"]
+    assert sheet.grade.to_json()["counting"] == {"stars": ["norm"]}
 
 
 def test_stars_are_a_list(tiny, configure):

@@ -115,8 +115,8 @@ def test_the_catalogue_has_every_exercise(sections, id):
 
 def test_the_catalogue_tells_source_kinds_points_and_minutes(sections):
     text = " ".join(sections["a02_attention_by_hand"].split())
-    row = "( attn_hand ) Bahdanau et al. (2015), eq. 5 and 6 numbers, choice 4 10 "
-    assert f"One query, three keys {row}" in text
+    row = "( attn_hand ) Bahdanau et al. (2015), eq. 5 and 6 numbers, choice 15 4 "
+    assert f"○ choice One query, three keys {row}" in text
     assert "1 The function to compute it" in " ".join(sections["a01_softmax"].split())
 
 

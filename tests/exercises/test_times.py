@@ -1,53 +1,65 @@
-"""The minutes in front of the exercises add up to what a notebook promises at its beginning."""
+"""Every exercise says how long it takes and what it is to the points; headings stand in order."""
 
 import re
+from dataclasses import replace
 from itertools import pairwise
 
 import jupytext
 import pytest
 
-from ..loaded import COURSE, ROOT
+from autograder.course.overview import tasks, told
+from autograder.course.releasable import problems
+from autograder.course.sections import headed, without
 
-ROW = re.compile(r"^\| (\d .+?) \|.*\| (\d+) min \|$", re.M)
+from ..loaded import COURSE, ROOT, assigned
+
 HEADING = re.compile(r"^(#+) (.+)$", re.M)
-#: *20 minutes*, or *4 minutes, and 40 for the essay*.
-MINUTES = re.compile(r"^\*(\d+) minutes(?:, and (\d+) for the (\w+))?", re.M)
-
-
-def cells(id):
-    return jupytext.read(ROOT / "assignments" / id / f"{id}.py").cells
 
 
 def texts(id):
-    text = "\n\n".join(cell.source for cell in cells(id) if cell.cell_type == "markdown")
+    cells = jupytext.read(ROOT / "assignments" / id / f"{id}.py").cells
+    text = "\n\n".join(cell.source for cell in cells if cell.cell_type == "markdown")
     return re.sub(r"^```.*?^```", "", text, flags=re.M | re.S)
 
 
 @pytest.mark.parametrize("id", COURSE.ids())
-def test_every_exercise_says_how_long_it_takes(id):
-    exercises = {cell.metadata["exercise"] for cell in cells(id) if "exercise" in cell.metadata}
-    assert len(MINUTES.findall(texts(id))) == len(exercises)
-
-
-@pytest.mark.parametrize("id", [id for id in COURSE.ids() if ROW.search(texts(id))])
-def test_minutes_add_up(id):
-    parts = re.split(r"^## ", texts(id), flags=re.M)
-    for title, promised in ROW.findall(parts[0]):
-        [part] = [part for part in parts if part.startswith(f"{title}\n")]
-        found = MINUTES.findall(part)
-        written = sorted(int(more or 0) for _, more, _ in found)
-        kinds = {kind for *_, kind in found}
-        counted = [n for name, n in COURSE.counting[id].best.items() if name in kinds]
-        more = sum(written[-counted[0] :] if counted else written)
-        # Whoever sums up may round, but not by an exercise.
-        assert abs(sum(int(own) for own, *_ in found) + more - int(promised)) < 5, title
+def test_every_exercise_says_below_its_heading_what_it_is_and_takes(id):
+    every = tasks(assigned(id))
+    assert all(task.minutes and task.minutes % 5 == 0 for task in every)
+    said = "\n".join(cell.source for cell in told(assigned(id)) if cell.kind == "markdown")
+    below = re.findall(r"^##+ .+\n\n\*([●○★] .+)\*$", said, re.M)
+    assert sorted(below) == sorted(task.badge for task in every)
 
 
 @pytest.mark.parametrize("id", COURSE.ids())
-def test_stars_are_those_whose_points_are_extra(id):
-    stars = [head for _, head in HEADING.findall(texts(id)) if head.startswith("★")]
-    assert len(stars) == len(COURSE.counting[id].stars)
-    assert texts(id).count("an optional star exercise.*") == len(stars)
+def test_the_core_is_a_notebook_of_its_own(id):
+    """Nothing in it builds on what is choice: a lecturer may leave out all of that."""
+    whole = assigned(id)
+    left_out = [task.id for task in tasks(whole) if task.role != "core"]
+    assert headed(whole.cells).keys() == whole.exercises.keys()
+    rule = replace(COURSE.counting[id], best={}, stars=[])
+    course = replace(
+        COURSE,
+        without={id: left_out},
+        counting={**COURSE.counting, id: rule},
+    )
+    core = replace(
+        whole,
+        course=course,
+        cells=without(whole.cells, left_out),
+        exercises={e: own for e, own in whole.exercises.items() if e not in left_out},
+    )
+    assert problems(core) == []
+    assert {cell.exercise for cell in core.cells} - {""} == core.exercises.keys()
+
+
+def test_the_core_of_the_course_fits_a_term():
+    every = [task for id in COURSE.ids() for task in tasks(assigned(id))]
+    core = [task for task in every if task.role == "core"]
+
+    assert sum(task.points for task in core) == 588  # one essay of eight comes to it
+    assert 60 < sum(task.minutes for task in core) / 60 < 63
+    assert len({task.id for task in core}) == len(core)
 
 
 @pytest.mark.parametrize("id", COURSE.ids())

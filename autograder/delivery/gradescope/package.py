@@ -122,9 +122,7 @@ def _for_gradescope(person: Person) -> Person:
 def _config(course: Course, assignment: str, *, listed: bool) -> str:
     """Return a course_config.py with what grading this assignment needs."""
     entry: dict[str, Any] = {"id": assignment, "title": course.titles[assignment]}
-    counting = course.counting[assignment]
-    entry |= {"best": counting.best} if counting.best else {}
-    entry |= {"stars": counting.stars} if counting.stars else {}
+    entry |= course.counting[assignment].settings
     known = {path.stem for path in (course.root / "reference" / assignment).glob("*.py")}
     own = {id: limits for id, limits in course.exercise_limits.items() if id in known}
     settings = {

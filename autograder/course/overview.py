@@ -1,0 +1,121 @@
+"""What there is to do in a notebook: what each exercise is to the points, its time, its points."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from autograder.course.carrying import needed
+from autograder.course.discover import Assignment, SourceCell
+from autograder.course.sections import headed
+from autograder.grading.results import MARKS, Role
+
+WORDS: dict[Role, str] = {"core": "core", "choice": "choice", "star": "on top"}
+
+
+class Task(NamedTuple):
+    """An exercise, as those see it who plan."""
+
+    id: str
+    title: str
+    role: Role
+    minutes: int | None
+    points: float
+
+    @property
+    def badge(self) -> str:
+        """Say all of it but the title.
+
+        >>> Task("a", "A", "choice", 15, 2.0).badge
+        '○ choice · 15 minutes · 2 points'
+        """
+        time = [f"{self.minutes} minutes"] if self.minutes else []
+        mark = f"{MARKS[self.role]} {WORDS[self.role]}"
+        return " · ".join([mark, *time, _points(self.points)])
+
+
+def tasks(assignment: Assignment) -> list[Task]:
+    """Return the exercises of an assignment."""
+    rule = assignment.course.counting[assignment.id]
+    return [
+        Task(id, exercise.title, rule.role(id), exercise.minutes, exercise.points)
+        for id, exercise in assignment.sound.items()
+    ]
+
+
+def told(assignment: Assignment) -> list[SourceCell]:
+    """Return the text of an assignment with what there is to do: a table, and a line a heading.
+
+    A course that says neither minutes nor what is core has its text as it is.
+    """
+    rule = assignment.course.counting[assignment.id]
+    every = tasks(assignment)
+    if not (rule.core or rule.stars or any(task.minutes for task in every)):
+        return assignment.cells
+    cells = list(assignment.cells)
+    places = headed(cells)
+    for task in reversed(every):
+        if place := places.get(task.id):
+            cell = cells[place.cell]
+            line = f"\n\n*{task.badge}*"
+            text = cell.source[: place.end] + line + cell.source[place.end :]
+            cells[place.cell] = replace(cell, source=text)
+    after_title = 1 if cells and cells[0].kind == "markdown" else 0
+    table = SourceCell("markdown", _table(every, rule.choice))
+    return [*cells[:after_title], table, *cells[after_title:]]
+
+
+def _table(every: Sequence[Task], most: float | None) -> str:
+    rows = [
+        f"| {MARKS[task.role]} | {task.title} | {task.minutes or ''} | {task.points:g} |"
+        for task in every
+    ]
+    head = ["| | exercise | minutes | points |", "|---|---|---:|---:|"]
+    return "\n".join([*head, *rows, "", *summary(every, most)])
+
+
+def summary(every: Sequence[Task], most: float | None) -> list[str]:
+    """Say how much there is of each role, a line of Markdown each."""
+    rules: dict[Role, str] = {
+        "core": "",
+        "choice": " whatever you choose of them counts"
+        if most is None
+        else f" {most:g} points of them count, whichever",
+        "star": " what you earn there comes on top",
+    }
+    found = []
+    for role, rule in rules.items():
+        own = [task for task in every if task.role == role]
+        if own:
+            said = f"{_points(sum(task.points for task in own))}{time_of(own)}"
+            after = f";{rule}" if rule else ""
+            found.append(f"- {MARKS[role]} **{WORDS[role]}**: {said}{after}.")
+    return found
+
+
+def _points(points: float) -> str:
+    return f"{points:g} point{'s' * (points != 1)}"
+
+
+def time_of(every: Sequence[Task]) -> str:
+    """Say how long exercises take, to a quarter of an hour; nothing where nobody says.
+
+    >>> time_of([Task("a", "A", "core", 100, 2.0), Task("b", "B", "core", 40, 1.0)])
+    ', about 2 h 15 min'
+    """
+    quarters = round(sum(task.minutes or 0 for task in every) / 15)
+    if not quarters:
+        return ""
+    hours, rest = divmod(quarters * 15, 60)
+    return ", about " + " ".join([*[f"{hours} h"] * bool(hours), *[f"{rest} min"] * bool(rest)])
+
+
+def in_words(assignment: Assignment) -> list[str]:
+    """Return lines for authors: points and hours by role, and what the notebook builds on."""
+    rule = assignment.course.counting[assignment.id]
+    every = tasks(assignment)
+    lines = [line.replace("*", "") for line in summary(every, rule.choice)]
+    built_on = sorted({f"{c[0].assignment}/{id}" for id, c in needed(assignment).items()})
+    more = [f"- builds on {', '.join(built_on)}"] if built_on else []
+    return [f"{assignment.id}:", *lines, *more] if lines or more else []

@@ -1,0 +1,160 @@
+"""A syllabus: which exercises of which notebook in which week of a term."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass
+from itertools import groupby
+
+from autograder.course.config import CourseError
+from autograder.course.discover import Assignment
+from autograder.course.overview import Task, tasks
+
+
+@dataclass(frozen=True)
+class Stretch:
+    """What a week has of one notebook."""
+
+    assignment: str
+    title: str
+    exercises: list[Task]
+    sources: list[str]
+
+    @property
+    def minutes(self) -> int:
+        """Minutes of these exercises."""
+        return sum(task.minutes or 0 for task in self.exercises)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A term.
+
+    Attributes
+    ----------
+    weeks
+        What is done in each.
+    hours
+        Hours that there are in a week.
+    unneeded
+        The last notebooks, on whose code no other one builds: id and minutes.
+    """
+
+    weeks: list[list[Stretch]]
+    hours: float
+    unneeded: dict[str, int]
+
+    @property
+    def minutes(self) -> int:
+        """Minutes of the whole term."""
+        return sum(stretch.minutes for week in self.weeks for stretch in week)
+
+    @property
+    def short(self) -> float:
+        """Hours that are missing, if there are any."""
+        return max(0.0, self.minutes / 60 - self.hours * len(self.weeks))
+
+
+def plan(
+    assignments: Iterable[Assignment], weeks: int, hours: float, *, drop: Collection[str] = ()
+) -> Plan:
+    """Spread the core exercises of a course evenly over so many weeks.
+
+    Parameters
+    ----------
+    assignments
+        In their order.
+    hours
+        Hours in a week.
+    drop
+        Assignments that are not in it.
+
+    Raises
+    ------
+    CourseError
+        If an exercise doesn't say how long it takes, or builds on an assignment that is dropped.
+    """
+    kept = [a for a in assignments if a.id not in drop]
+    core = {a.id: [task for task in tasks(a) if task.role == "core"] for a in kept}
+    built_on = {a.id: _built_on(a, core[a.id]) for a in kept}
+    for a in kept:
+        if unknown := [task.id for task in core[a.id] if task.minutes is None]:
+            raise CourseError(
+                f"{a.id}/{unknown[0]} doesn't say how long it takes: write `minutes=` into its "
+                "Exercise(...)"
+            )
+        if missing := built_on[a.id] & set(drop):
+            raise CourseError(f"{a.id} builds on {', '.join(sorted(missing))}: keep it")
+    needed = set().union(*built_on.values())
+    last = max((place for place, a in enumerate(kept) if a.id in needed), default=-1)
+    return Plan(
+        [list(_stretches(own, kept)) for own in _spread(core, weeks)],
+        hours,
+        {a.id: sum(task.minutes or 0 for task in core[a.id]) for a in kept[last + 1 :]},
+    )
+
+
+def _built_on(assignment: Assignment, core: Iterable[Task]) -> set[str]:
+    ids = {task.id for task in core}
+    return {
+        carried.assignment
+        for id, exercise in assignment.sound.items()
+        for carried in exercise.carried
+        if id in ids and carried.assignment != assignment.id
+    }
+
+
+def _spread(core: dict[str, list[Task]], weeks: int) -> list[list[tuple[str, Task]]]:
+    """Give each exercise to the week in which its middle falls, if all are equally long."""
+    total = sum(task.minutes or 0 for own in core.values() for task in own)
+    found: list[list[tuple[str, Task]]] = [[] for _ in range(weeks)]
+    before = 0
+    for id, own in core.items():
+        for task in own:
+            minutes = task.minutes or 0
+            found[int((before + minutes / 2) / total * weeks)].append((id, task))
+            before += minutes
+    return found
+
+
+def _stretches(week: list[tuple[str, Task]], kept: list[Assignment]) -> Iterator[Stretch]:
+    by_id = {a.id: a for a in kept}
+    for id, rows in groupby(week, key=lambda row: row[0]):
+        own = [task for _, task in rows]
+        exercises = by_id[id].sound
+        sources = dict.fromkeys(exercises[task.id].source for task in own)
+        yield Stretch(id, by_id[id].title, own, list(sources))
+
+
+def markdown(found: Plan) -> str:
+    """Write a plan as a table and what it says of the hours."""
+    rows = ["| week | notebook | exercises | hours | to read |", "|---:|---|---|---:|---|"]
+    for number, week in enumerate(found.weeks, 1):
+        for place, stretch in enumerate(week):
+            exercises = ", ".join(task.title for task in stretch.exercises)
+            hours = f"{sum(s.minutes for s in week) / 60:.1f}" if not place else ""
+            head = f"{number}" if not place else ""
+            title = f"{stretch.assignment.partition('_')[0]} {stretch.title}"
+            sources = "; ".join(stretch.sources)
+            rows.append(f"| {head} | {title} | {exercises} | {hours} | {sources} |")
+    return "\n".join([*rows, "", *notes(found)])
+
+
+def notes(found: Plan) -> list[str]:
+    """Say in sentences whether a plan fits, and what it could do without."""
+    weeks = len(found.weeks)
+    said = [
+        f"{found.minutes / 60:.1f} hours of core exercises in {weeks} weeks: "
+        f"{found.minutes / 60 / weeks:.1f} a week, where there are {found.hours:g}."
+    ]
+    rest = ", ".join(
+        f"{id.partition('_')[0]} ({minutes / 60:.1f} h)" for id, minutes in found.unneeded.items()
+    )
+    if found.short:
+        said.append(
+            f"{found.short:.1f} hours are missing. Nothing is built on the code of {rest}: leave "
+            "one out with --drop, or make exercises choice."
+        )
+    elif rest:
+        said.append(f"What may be dropped, since nothing is built on its code: {rest}.")
+    return said
