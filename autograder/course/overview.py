@@ -11,7 +11,16 @@ from autograder.course.discover import Assignment, SourceCell
 from autograder.course.sections import headed
 from autograder.grading.results import MARKS, Role
 
-WORDS: dict[Role, str] = {"core": "core", "choice": "choice", "star": "on top"}
+_WORDS: dict[Role, str] = {"core": "core", "choice": "choice", "star": "on top"}
+
+
+def sign(role: Role) -> str:
+    """Return the mark of a role with its word.
+
+    >>> sign("star")
+    '★ on top'
+    """
+    return f"{MARKS[role]} {_WORDS[role]}"
 
 
 class Task(NamedTuple):
@@ -31,8 +40,7 @@ class Task(NamedTuple):
         '○ choice · 15 minutes · 2 points'
         """
         time = [f"{self.minutes} minutes"] if self.minutes else []
-        mark = f"{MARKS[self.role]} {WORDS[self.role]}"
-        return " · ".join([mark, *time, _points(self.points)])
+        return " · ".join([sign(self.role), *time, _points(self.points)])
 
 
 def tasks(assignment: Assignment) -> list[Task]:
@@ -68,10 +76,10 @@ def told(assignment: Assignment) -> list[SourceCell]:
 
 def _table(every: Sequence[Task], most: float | None) -> str:
     rows = [
-        f"| {MARKS[task.role]} | {task.title} | {task.minutes or ''} | {task.points:g} |"
+        f"| {sign(task.role)} | {task.title} | {task.minutes or ''} | {task.points:g} |"
         for task in every
     ]
-    head = ["| | exercise | minutes | points |", "|---|---|---:|---:|"]
+    head = ["| what | exercise | minutes | points |", "|---|---|---:|---:|"]
     return "\n".join([*head, *rows, "", *summary(every, most)])
 
 
@@ -90,7 +98,7 @@ def summary(every: Sequence[Task], most: float | None) -> list[str]:
         if own:
             said = f"{_points(sum(task.points for task in own))}{time_of(own)}"
             after = f";{rule}" if rule else ""
-            found.append(f"- {MARKS[role]} **{WORDS[role]}**: {said}{after}.")
+            found.append(f"- **{sign(role)}**: {said}{after}.")
     return found
 
 

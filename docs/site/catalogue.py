@@ -13,9 +13,8 @@ from sphinx.util.docutils import SphinxDirective
 
 from autograder.course.config import Course
 from autograder.course.discover import Assignment, load_assignment
-from autograder.course.overview import WORDS, summary, tasks
+from autograder.course.overview import sign, summary, tasks
 from autograder.exercise import Exercise
-from autograder.grading.results import MARKS
 
 COURSE = Course.load(Path(__file__).resolve().parents[2])
 
@@ -47,10 +46,10 @@ def _section(assignment: Assignment) -> str:
     roles = "\n".join(summary(every, assignment.course.counting[assignment.id].choice))
     head = f"{len(every)} exercises, {points:g} points."
     best = "".join(f" {sentence}." for sentence in assignment.choices)
-    columns = ["", "exercise", "source", "what is written", "minutes", "points"]
+    columns = ["what", "exercise", "source", "what is written", "minutes", "points"]
     rows = [
         [
-            f"{MARKS[task.role]} {WORDS[task.role]}",
+            sign(task.role),
             f"{task.title} (`{task.id}`)",
             assignment.sound[task.id].source,
             ", ".join(kinds(assignment.sound[task.id])),

@@ -39,8 +39,8 @@ def test_each_heading_says_what_is_below_it_and_a_table_says_all(motion):
     assert "## 1. Free fall\n\n*● core · 20 minutes · 8 points*\n" in text
     assert "## 2. A drive\n\n*○ choice · 25 minutes · 4 points*\n" in text
     table = told(loaded)[1].source
-    assert "| ● | Free fall | 20 | 8 |" in table
-    assert "- ● **core**: 8 points, about 15 min." in table
+    assert "| ● core | Free fall | 20 | 8 |" in table
+    assert "- **● core**: 8 points, about 15 min." in table
     assert "whatever you choose of them counts" in table
     notebook = build(loaded)[f"{MOTION}.ipynb"].decode()
     assert "○ choice · 25 minutes" in notebook
