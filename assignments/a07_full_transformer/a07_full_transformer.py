@@ -44,8 +44,8 @@ except ImportError:
 # %% [markdown]
 # ## 1 Stacks
 #
-# The next cells bring your block and its pieces from the notebooks before; the decoder will need
-# them, too. What you don't have, write there.
+# The next cells bring the pieces of your block from the notebooks before; encoder and decoder need
+# them. What you don't have, write there.
 
 # %%
 carry("mha_numpy")
@@ -55,9 +55,6 @@ carry("ln_code")
 
 # %%
 carry("ffn_code")
-
-# %%
-carry("encoder_block")
 
 # %% [markdown]
 # ### A sentence through the layers
@@ -92,6 +89,11 @@ your_numbers("encoder_stack")
 # 5. `Encoder(L, d, h, f, rng)`: `L` of your blocks from the notebook before, all drawn from the
 #    one generator. Calling it sends `x` through them, with the same mask for each. `load` gets a
 #    list of `L` dictionaries, one for each block, and hands them to the blocks' own `load`.
+#
+# The next cell brings your block.
+
+# %%
+carry("encoder_block")
 
 # %% exercise="encoder_stack"
 import numpy as np

@@ -8,6 +8,7 @@ import jupytext
 import pytest
 
 from autograder.course.overview import tasks, told
+from autograder.course.plan import notes, plan
 from autograder.course.releasable import problems
 from autograder.course.sections import headed, without
 
@@ -59,7 +60,12 @@ def test_the_core_of_the_course_fits_a_term():
 
     assert sum(task.points for task in core) == 588  # one essay of eight comes to it
     assert 60 < sum(task.minutes for task in core) / 60 < 63
-    assert len({task.id for task in core}) == len(core)
+    made = plan(map(assigned, COURSE.ids()), 12, 5.2)
+    assert [task.id for week in made.weeks for own in week for task in own.exercises] == [
+        task.id for task in core
+    ]
+    assert made.short == 0
+    assert notes(made)[0] in (ROOT / "docs" / "instructor.md").read_text()
 
 
 @pytest.mark.parametrize("id", COURSE.ids())
