@@ -82,7 +82,7 @@ _ENTRY = {
     "stars": _EXERCISES,
     "core": _EXERCISES,
     "choice": _Setting(
-        lambda most: isinstance(most, int | float) and most >= 0, "a number of points, like 12"
+        lambda most: type(most) in (int, float) and most >= 0, "a number of points, like 12"
     ),
     "without": _EXERCISES,
 }
