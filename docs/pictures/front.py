@@ -2,25 +2,23 @@
 
     .venv/bin/python docs/pictures/front.py
 
-Hours are the notebooks' own minutes, and a thick arrow is code of one's own that goes on; both are
+Hours are those of the core, and a thick arrow is code of one's own that goes on; both are
 read from the course.  The pictures of the lesson are drawn by the notebooks' cells, or from them.
 """
 
 from __future__ import annotations
 
-import re
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from autograder.course.config import Course
 from autograder.course.discover import Assignment, load_assignment
+from autograder.course.overview import tasks
+from autograder.grading.results import Role
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
-sys.path.insert(0, str(HERE.parent / "site"))
-from catalogue import minutes, overview  # noqa: E402
 
 #: By number of the notebook: its column and row in the graph, and what it is about in two words.
 PLACES = {
@@ -43,11 +41,9 @@ IDEAS = {(1, 2), (2, 3), (3, 4), (3, 5), (3, 8), (7, 12), (6, 11), (8, 9), (8, 1
 WIDTH, HEIGHT, BOX = 480, 532, (106, 46)
 
 
-def hours(assignment: Assignment) -> float:
-    """Return a notebook's own minutes, those of its first table or of its exercises, in hours."""
-    found = re.findall(r"\| (\d+) min \|", overview(assignment))
-    found = found or re.findall(r"\d+", " ".join(minutes(assignment).values()))
-    return sum(map(int, found)) / 60
+def hours(assignment: Assignment, role: Role = "core") -> float:
+    """Return how long the exercises of a notebook take that have a role."""
+    return sum(task.minutes or 0 for task in tasks(assignment) if task.role == role) / 60
 
 
 def carried_on(assignments: Sequence[Assignment]) -> set[tuple[int, int]]:

@@ -44,13 +44,11 @@ def test_the_sizes_are_those_of_the_course():
 
 
 def test_the_hours_are_those_of_the_notebooks():
-    (stars_of_a10,) = re.findall(r"\| 5 Three stars \|.*\| (\d+) min", front.overview(NOTEBOOKS[9]))
-    plain_of_a13 = sum(
-        map(int, filter(None, front.minutes(NOTEBOOKS[12]).values()))
-    )  # not its stars
-    starred = int(stars_of_a10) / 60 + front.hours(NOTEBOOKS[12]) - plain_of_a13 / 60
-    plain = sum(map(front.hours, NOTEBOOKS)) - starred
-    assert f"{plain:.0f} hours by the notebooks' own minutes, and {starred:.1f} more for" in PAGE
+    core, choice, star = (
+        sum(front.hours(each, role) for each in NOTEBOOKS) for role in ("core", "choice", "star")
+    )
+    assert f"{core:.0f} hours for the core" in PAGE
+    assert f"{choice:.0f} more of your choice, and {star:.0f} with a ★" in PAGE
 
 
 def test_the_graph_is_drawn_from_the_course():
