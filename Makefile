@@ -3,6 +3,9 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
+# Where torch is built for processors alone: what PyPI has for Linux brings CUDA, gigabytes of it.
+# `make TORCH_INDEX= test` takes that one.
+TORCH_INDEX ?= https://download.pytorch.org/whl/cpu
 
 .PHONY: demo test quick engine bare hostile hostile-user container style lint docs formats generate lock audit bench mutation clean
 
@@ -115,8 +118,12 @@ $(VENV)/engine: pyproject.toml constraints.txt
 	$(BIN)/pip install --quiet -c constraints.txt -e .
 	touch $@
 
-# With all that the course and its tests need.
+# With all that the course and its tests need.  Whoever has told pip of places of their own has torch
+# there.
 $(VENV)/ready: $(VENV)/engine
+	if [ -n "$(TORCH_INDEX)" ] && ! $(BIN)/pip config list | grep -qE 'index|find-links'; then \
+		PIP_EXTRA_INDEX_URL=$(TORCH_INDEX) $(BIN)/pip install --quiet -c constraints.txt torch; \
+	fi
 	$(BIN)/pip install --quiet -c constraints.txt -e .[test]
 	touch $@
 
