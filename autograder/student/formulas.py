@@ -37,10 +37,10 @@ def read_formula(raw: Any, hint: dict[str, Any]) -> str:
 
 
 #: What a hint about lines may say beside the names and functions.
-_OF_LINES = ("indexed", "indices", "blocks", "equations", "bounds")
+_OF_LINES = ("indexed", "indices", "blocks", "defined", "equations", "bounds")
 
-#: No derivation of the course needs a tenth of these lines.
-MAX_LINES = 500
+#: Far more lines than a derivation of a page has, and few enough to be examined.
+MAX_LINES = 40
 
 
 def lines_of(raw: Any) -> list[Any]:
@@ -49,8 +49,9 @@ def lines_of(raw: Any) -> list[Any]:
     texts = raw.splitlines() if isinstance(raw, str) else raw
     if not isinstance(texts, (list, tuple)):
         raise FormatError(f"a list of lines of text is expected, not {brief(raw)}")
-    if len(texts) > MAX_LINES:
-        raise FormatError(f"{len(texts)} lines are too long a derivation; {MAX_LINES} are the most")
+    count = sum(text is not None and bool(str(text).strip()) for text in texts)
+    if count > MAX_LINES:
+        raise FormatError(f"{count} lines are too long a derivation; {MAX_LINES} are the most")
     return list(texts)
 
 

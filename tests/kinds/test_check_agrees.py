@@ -21,11 +21,64 @@ INDEXED = Derivation(
 )
 
 ATOMS = {
-    "formula": ["x", "y", "n", "p_i", "2", "0", "1/2", "1e-3", "0.25", "e", "pi", "q", "oo", "3!"],
-    "lines": ["x", "y", "n", "2", "0", "1.5", "1e-3", "e", "pi", "z", "3!", "oo"],
-    "indexed": ["x_i", "y_j", "w", "n", "2", "0", "1e-3", "e", "3!", "z_i", "pi", "oo", "x_q"],
+    "formula": [
+        "x",
+        "y",
+        "n",
+        "p_i",
+        "2",
+        "0",
+        "1/2",
+        "1e-3",
+        "0.25",
+        "e",
+        "pi",
+        "q",
+        "oo",
+        "3!",
+        "10^102",
+        "delta(1,2)",
+        "-1",
+        "k",
+    ],
+    "lines": [
+        "x",
+        "y",
+        "n",
+        "2",
+        "0",
+        "1.5",
+        "1e-3",
+        "e",
+        "pi",
+        "z",
+        "3!",
+        "oo",
+        "10^102",
+        "-1",
+        "k",
+    ],
+    "indexed": [
+        "x_i",
+        "y_j",
+        "w",
+        "n",
+        "2",
+        "0",
+        "1e-3",
+        "e",
+        "3!",
+        "z_i",
+        "pi",
+        "oo",
+        "x_q",
+        "delta(1,2)",
+        "delta_ij",
+        "10^102",
+        "-1",
+        "k",
+    ],
 }
-# A limit that can't be found is the one thing that only the grader sees.
 SHAPES = [
     "{}+{}", "{}-{}", "{}*{}", "{}/{}", "({})*({})", "({})/({})", "{}^{}", "({})^2", "-{}", "({})",
     "exp({})", "log({})", "log2({})", "sqrt({})", "sin({})", "abs({})", "max({}, {})", "|{}|",
@@ -37,6 +90,11 @@ SHAPES = [
     r"\begin{{cases}} {} & {} > 0 \\ 0 & \text{{otherwise}} \end{{cases}}", "H(p) = {}", "norm({})",
     "transpose({})", "det({})", "min({}, {})", "KroneckerDelta({}, {})", "Eq({}, {})", "{{{}}}",
     "E[x_i*{}]", "D({}, {})", "{}''", "{}^T", "1/({}-{})", "tanh({})", "{}°",
+    "1/delta({}, {})", "limit({}, x, 0)", "(10^102)^{}", "{}^{}^2", "sum({}/k, k, 0, {})",
+    "sum({}*k, k, 1, 500)", "({}-{})^(-1)", "cot({})", "asin({})", "sqrt({})^2", "max(x_i, i)*{}",
+    "Matrix([[{}, {}], [0, 1]])", "sum(p_k, k, 1, {})", "product({}, k, 1, 3)", "[{} = {}]",
+    "0^({})", "det([[{}, {}], [1, 2]])", r"\frac{{d}}{{dx}} {}", "exp(exp({}))", "binomial({}, 2)",
+    "sign({})",
 ]  # fmt: skip
 MANY = 1500  # texts for each kind
 
@@ -96,6 +154,16 @@ LINES_APART = [  # what one of the two took and the other did not
     ["binomial(1e-5, n)"],
     ["1e-33!*x"],
     [None, "x"],
+    ["(10^102)^10"],
+    ["factorial(factorial(sum(k, k, 1, 3)))"],
+    ["limit(sin(1/x), x, 0)"],
+    ["log(diff(x, y))"],
+    ["1/0^1e-3"],
+    ["sum(1/k, k, -1!, 3)"],
+    ["sum(1/k, k, sqrt(2)^2, 3)"],
+    ["cot(1e-30)"],
+    ["x"] * 41,
+    ["x", ""] * 40,
     [],
     "",
     (),
@@ -112,6 +180,8 @@ def test_they_take_the_same_lines(raw):
 
 HINT = LINES.hint(None)
 INDEXED_APART = ["D(3!, [i=j])", "2^e^0", "1/(exp(E[x_i]) - E[1/2])", "log2(binomial(1e-3%, w))"]
+INDEXED_APART += ["1/delta(1,2)", "log(delta(1,2))", "0^(j)", "1/delta(j, 0)", "1/delta(1e-3, n)"]
+INDEXED_APART += [r"\binom{e^2}{sum(1e-30, k)}", "1/(x_1 - x(1))", "delta(i - j, 0)"]
 
 
 @pytest.mark.usefixtures("shipped")
@@ -119,3 +189,14 @@ INDEXED_APART = ["D(3!, [i=j])", "2^e^0", "1/(exp(E[x_i]) - E[1/2])", "log2(bino
 def test_they_take_the_same_lines_with_indices(line):
     looked = takes(lambda raw: read(raw, INDEXED.hint(None)), [line])[0]
     assert looked is takes(INDEXED.read, [line])[0]
+
+
+@pytest.mark.usefixtures("shipped")
+def test_what_is_defined_is_no_variable_for_either():
+    names, meaning = ("a", "Z"), {"Z": "exp(a) + 1"}
+    kind = Derivation(
+        Chain(start="diff(log(Z), a)", target="exp(a)/Z", names=names, definitions=meaning)
+    )
+    for line, readable in {"diff(log(Z), Z)": False, "diff(log(Z), a)": True}.items():
+        for reader in (kind.read, lambda raw: read(raw, kind.hint(None))):
+            assert takes(reader, [line])[0] is readable

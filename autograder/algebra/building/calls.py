@@ -18,13 +18,15 @@ from autograder.algebra.building.library import (
     LIMITS,
     WrongArguments,
 )
-from autograder.algebra.building.numeric import LARGEST
+from autograder.algebra.building.numeric import LARGEST, Evaluator, Undefined, shared_context
 from autograder.algebra.building.piecewise import Condition, chosen, completes, holds
-from autograder.algebra.building.running_index import Running
+from autograder.algebra.building.running_index import Running, index_problem
 from autograder.algebra.building.sizes import bits, is_in_range
 from autograder.algebra.reading.tree import Node, indicator
 
 _EXPONENTIALS = ("exp", "sinh", "cosh", "tanh", "sech", "csch", "coth", "erf", "sigmoid")
+_POLES = {"tan": sympy.cos, "sec": sympy.cos, "cot": sympy.sin, "csc": sympy.sin}
+_NEAR = 1e-9  # as in reading/magnitudes.py
 _OF_MATRICES = ("norm", "abs", "transpose", "diag", "trace", "tr", "det")
 
 
@@ -154,11 +156,25 @@ def argument_problem(word: str, values: Sequence[Any]) -> str:
     known = values[0].is_number and made_of <= {*COMPUTED, sympy.exp}
     if word in _EXPONENTIALS and known and not is_in_range(values[0], LARGEST):
         return "this number is too large"
-    if word in ("factorial", "binomial", "binom", "comb") and bits(sympy.Tuple(*values)) > 16:
-        return f"this number is too large for {word}"
+    if word in ("factorial", "binomial", "binom", "comb"):
+        numbers = [value for value in values if value.is_Rational]
+        if bits(sympy.Tuple(*numbers)) > 16:
+            return f"this number is too large for {word}"
+    if word in ("KroneckerDelta", "delta"):
+        return index_problem(values)
+    if word in _POLES and known and not values[0].is_Rational and _is_pole(word, values[0]):
+        return "this is not defined"
     if word == "factorial" and values[0].is_Rational and not 0 <= values[0] <= MAX_FACTORIAL:
         return f"factorials are read from 0 to {MAX_FACTORIAL}"
     return ""
+
+
+def _is_pole(word: str, value: sympy.Expr) -> bool:
+    """Whether a function has no value at a number, within rounding, as tan(pi/2) has none."""
+    try:
+        return bool(abs(Evaluator(shared_context(15), {})(_POLES[word](value))) < _NEAR)
+    except (Undefined, ArithmeticError, ValueError, TypeError):
+        return False
 
 
 def _always(conditions: Sequence[Any]) -> bool:

@@ -11,7 +11,7 @@ MAX_FACTORIAL = 300
 
 
 class Diff(sympy.Function):  # type: ignore[misc]  # sympy is untyped
-    """A derivative as written, ``Diff(f, x, …)``; `differentiate` carries it out.
+    """A derivative as written, ``Diff(f, x, …)``; `carried_out` works it out.
 
     `sympy.Derivative` will not do: it makes ``Derivative(Z, z1)`` zero before ``Z`` is replaced
     by its definition.
@@ -23,7 +23,7 @@ class Diff(sympy.Function):  # type: ignore[misc]  # sympy is untyped
 
 
 class Limit(sympy.Function):  # type: ignore[misc]
-    """A limit as written, ``Limit(f, x, a, side)``; `differentiate` carries it out."""
+    """A limit as written, ``Limit(f, x, a, side)``; `carried_out` works it out."""
 
     def _sympystr(self, printer: Any) -> str:
         return f"limit({', '.join(printer.doprint(argument) for argument in self.args[:3])})"

@@ -12,7 +12,7 @@ import sympy
 
 from autograder.algebra.building.builder import Builder
 from autograder.algebra.building.construction import STATEMENTS
-from autograder.algebra.building.derivatives import differentiate
+from autograder.algebra.building.derivatives import carried_out
 from autograder.algebra.building.library import CALLS, CONSTANTS, COUNTS, FUNCTIONS
 from autograder.algebra.building.scope import Scope, plain_name
 from autograder.algebra.building.sizes import MAX_CELLS
@@ -101,7 +101,7 @@ def parse(
         may_stay_open=True,
         operators=operators,
     )
-    return differentiate(expr, text) if pending else expr
+    return carried_out(expr, text) if pending else expr
 
 
 @within(_late)

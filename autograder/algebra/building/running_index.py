@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import sympy
@@ -33,6 +34,8 @@ class Running(Construction):
         else:
             low, high = self._range(index, node)
         add = word.lower() == "sum"
+        if any(isinstance(end, sympy.MatrixBase) for end in (low, high)):
+            raise self.fail("a range goes from a whole number to one", index)
         if low.is_number and high.is_number:
             total = self._written_out(add, body, index.token, low, high, depth)
         else:
@@ -61,6 +64,8 @@ class Running(Construction):
         if high - low >= MAX_TERMS or max(abs(low), abs(high)) > 10**6:
             raise ParseError(f"at most {MAX_TERMS} terms are read", self.text, index.position)
         total: Any = sympy.Integer(0 if add else 1)
+        if high < low:  # nothing is added, but what is written must make sense
+            self._with_index(body, index, sympy.Symbol(index.text, integer=True), depth)
         for value in range(int(low), int(high) + 1):
             term = self._with_index(body, index, sympy.Integer(value), depth)
             total = total + term if add else total * term
@@ -110,7 +115,10 @@ class Running(Construction):
 
     def _entry(self, node: Node, base: str, values: list[Any]) -> Any:
         if base == "delta" and len(values) == 2:
-            return sympy.KroneckerDelta(*map(as_index, values))
+            indices = [*map(as_index, values)]
+            if problem := index_problem(indices):
+                raise self.fail(problem, node)
+            return sympy.KroneckerDelta(*indices)
         if all(isinstance(value, str) or value.is_Integer for value in values):
             name = f"{base}_{''.join(map(str, values))}"
             value = self.scope.find(name)
@@ -121,6 +129,12 @@ class Running(Construction):
             raise self.fail(f"unknown name {base}; {self.scope.nearest(base)}", node)
         family = sympy.IndexedBase(base, **self.scope.known_of_family(base))
         return sympy.Indexed(family, *map(as_index, values))
+
+
+def index_problem(values: Sequence[sympy.Expr]) -> str:
+    """Say why these are no indices of a Kronecker delta, "" if they are."""
+    numbers = any(value.is_number and not value.is_Integer for value in values)
+    return "delta takes two indices" if numbers else ""
 
 
 def as_index(value: Any) -> Any:

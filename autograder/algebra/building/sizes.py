@@ -52,12 +52,18 @@ def power_problem(base: sympy.Expr, exponent: sympy.Expr) -> str | None:
         symbolic = not base.is_number
         most = MAX_SYMBOLIC_EXPONENT if symbolic else MAX_EXPONENT
         most_bits = MAX_SYMBOLIC_BITS if symbolic else MAX_BITS
-        inner = max(map(_exponent, (base, *sympy.Mul.make_args(base))))
-        if size * inner > most or bits(base) * size > most_bits:
+        factors = sympy.Mul.make_args(base)
+        inner = max(map(_exponent, (base, *factors)))
+        grows = (
+            base
+            if symbolic
+            else sympy.Tuple(*(f for f in factors if not f.as_base_exp()[0].is_Function))
+        )
+        if size * inner > most or bits(grows) * size > most_bits:
             return "this power is too large"
         if base == 0 and exponent <= 0:
             return "division by zero" if exponent < 0 else "0**0 is not defined"
-    elif base == 0 and exponent.is_number:
+    elif base == 0:
         return "this power is not defined"
     elif base.is_number and exponent.is_number and not _is_power_in_range(base, exponent):
         return "this number is too large"

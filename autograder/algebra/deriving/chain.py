@@ -21,8 +21,8 @@ from autograder.algebra.deriving.structure import Structure, adds_nothing
 from autograder.algebra.deriving.task import Finding
 from autograder.algebra.deriving.waypoint import Waypoint
 from autograder.algebra.reading.errors import ParseError
+from autograder.student.formulas import MAX_LINES
 
-MAX_LINES = 40
 _BECAUSE = "refuted: "  # a verdict that gives a reason in place of numbers
 
 
@@ -301,7 +301,9 @@ class Chain(Disguises):
 
     def hint(self) -> dict[str, object]:
         """Return what a student's notebook may know about a line: the names it may use."""
-        return {"names": list(self.names)}
+        meanings = {name: self.expand(self.read_form(name)) for name in self.definitions}
+        defined = [name for name, meaning in meanings.items() if not meaning.is_Symbol]
+        return {"names": list(self.names), **({"defined": defined} if defined else {})}
 
     @functools.cached_property
     def given(self) -> Line:
@@ -340,10 +342,11 @@ class Chain(Disguises):
 def _numbered(lines: Sequence[str]) -> list[tuple[int, str]]:
     if not isinstance(lines, list | tuple):
         raise ParseError("expected a list of lines, each a text")
-    if len(lines) > MAX_LINES:
-        raise ParseError(f"a derivation may have at most {MAX_LINES} lines")
-    return [
+    found = [
         (number, text)
         for number, text in enumerate(lines, 1)
         if not isinstance(text, str) or text.strip()
     ]
+    if len(found) > MAX_LINES:
+        raise ParseError(f"a derivation may have at most {MAX_LINES} lines")
+    return found

@@ -7,9 +7,7 @@ taken out are zeros and ones that hold whatever the formula is about.
 
 from __future__ import annotations
 
-import cmath
 import functools
-import hashlib
 import itertools
 import re
 from collections import Counter
@@ -31,37 +29,31 @@ from autograder.algebra.deriving.placeholders import (
     numbers_apart,
     power,
 )
+from autograder.algebra.deriving.points import POINTS, Points, Values
 from autograder.algebra.deriving.structure import Structure
 
 MAX_TERMS, MAX_FACTORS = 12, 8  # of which every selection is looked at
-_POINTS = 2  # at which formulas are worked out
 _TOLERANCE = 1e-9
 _MAX_DENOMINATOR = 720
 _KEPT = 512
 
-Values = tuple[complex, ...]
 Pair = tuple[Structure, Structure]
-_KNOWN = {
-    "log": cmath.log,
-    "sin": cmath.sin,
-    "cos": cmath.cos,
-    "tan": cmath.tan,
-    "tanh": cmath.tanh,
-    "sinh": cmath.sinh,
-    "cosh": cmath.cosh,
-}
 
 
 class Essence:
-    """Take out of formulas what adds nothing; `indexed` are the names that carry indices.
+    """Take out of formulas what adds nothing.
+
+    `indexed` are the names that carry indices, and `indices` what a maximum may be over.
 
     Names stand for positive numbers here.  Where √x² is not x, a line that says so is found wrong
     by those who compare lines.
     """
 
-    def __init__(self, indexed: Collection[str] = ()) -> None:
+    def __init__(self, indexed: Collection[str] = (), indices: Collection[str] = ()) -> None:
+        self.indices = frozenset(indices)
         self.indexed = sorted((name.replace("_", "") for name in indexed), key=len, reverse=True)
         self.of = functools.lru_cache(_KEPT)(self._of)
+        self.values = Points(self._binds).values
 
     def is_made_of(self, form: Structure, parts: Sequence[Structure]) -> bool:
         """Whether a formula only mixes some others, which are equal: nothing else stands in it."""
@@ -133,7 +125,7 @@ class Essence:
                 form = marked_power(power(base, exponent), marks)
             case _:
                 children = form[3]
-                if form[:2] in structures.BINDERS and len(children) > 1:
+                if self._binds(form):
                     children = self._renamed(children, depth)
                     depth += 1
                 form = (*form[:3], tuple(self._reduced(c, marks, depth) for c in children))
@@ -188,53 +180,23 @@ class Essence:
         if values is None:
             return None
         for form in forms:
-            for part in _parts(form):
+            for part in self._parts(form):
                 if part[0] != "number" and part != form and _same(self.values(part), values):
                     return part
         return None
 
-    @functools.cached_property
-    def values(self) -> Any:
-        """Return what a formula comes to at two points, None where there is no value."""
-        return functools.lru_cache(4 * _KEPT)(self._values)
+    def _parts(self, form: Structure) -> Iterator[Structure]:
+        """Yield all that stands in a formula where it could be taken out; not what is bound."""
+        for part in structures.inside(form):
+            yield part
+            if not self._binds(part):
+                yield from self._parts(part)
 
-    def _values(self, form: Structure) -> Values | None:
-        try:
-            return tuple(self._value(form, place) for place in range(_POINTS))
-        except (ValueError, ArithmeticError):
-            return None
-
-    def _value(self, form: Structure, place: int) -> complex:
-        def of(part: Structure) -> complex:
-            values = self.values(part)
-            if values is None:
-                raise ValueError
-            return complex(values[place])
-
-        match form[0]:
-            case "number":
-                return complex(form[1])
-            case "name" if form == structures.E:
-                return complex(cmath.e)
-            case "name" if form == structures.PI:
-                return complex(cmath.pi)
-            case "sum":
-                return sum(map(of, form[1]))
-            case "product":
-                result = complex(1)
-                for factor in form[1]:
-                    result *= of(factor)
-                return result
-            case "power":
-                return of(form[1]) ** of(form[2])
-            case "call" if form[1] in _KNOWN and len(form[3]) == 1:
-                return complex(_KNOWN[form[1]](of(form[3][0])))
-        return self._drawn(form, place)
-
-    @staticmethod
-    def _drawn(form: Structure, place: int) -> complex:
-        digest = hashlib.sha256(f"{place}{form!r}".encode()).digest()
-        return complex(int.from_bytes(digest[:8], "big") / 2**64 * 1.4 + 0.3)
+    def _binds(self, form: Structure) -> bool:
+        """Whether this is over an index: ``max(a, b)`` is the larger one of two."""
+        if form[:2] not in structures.BINDERS or len(form[3]) < 2:
+            return False
+        return form[1] != "max" or form[3][1] in {("name", index) for index in self.indices}
 
     def _renamed(self, children: Sequence[Structure], depth: int) -> list[Structure]:
         """Give a bound index a name by how deep it stands."""
@@ -298,7 +260,7 @@ def _without(parts: Sequence[Structure], some: Sequence[Structure]) -> list[Stru
 
 
 def _multiplied(values: Sequence[Values | None]) -> Values | None:
-    result: Values = (1,) * _POINTS
+    result: Values = (1,) * POINTS
     for value in values:
         if value is None:
             return None
@@ -322,14 +284,6 @@ def _same(some: Values | None, others: Values | None) -> bool:
         return False
     pairs = zip(some, others, strict=True)
     return all(abs(a - b) <= _TOLERANCE * (abs(a) + abs(b)) for a, b in pairs)
-
-
-def _parts(form: Structure) -> Iterator[Structure]:
-    """Yield all that stands in a formula where it could be taken out; what is bound could not."""
-    for part in structures.inside(form):
-        yield part
-        if part[:2] not in structures.BINDERS:
-            yield from _parts(part)
 
 
 def _names(form: Structure) -> Iterator[str]:

@@ -245,7 +245,7 @@ class _Builder:
             bits = max(abs(base.p).bit_length(), base.q.bit_length())
             if bits * abs(exponent) > MAX_BITS:
                 self.fail("this power is too large", node.children[1])
-        if base == 0 and not exponent.is_positive:
+        if base == 0 and not (exponent.is_Rational and exponent > 0):
             self.fail("this is not defined", node.children[1])
         return base**exponent
 
@@ -258,7 +258,7 @@ class _Builder:
             letters = re.findall(r"[A-Za-z]|\d+", subscript)
             indices = [self.index(letter, node) for letter in letters]
             if base == "delta" and len(indices) == 2:
-                return sympy.KroneckerDelta(*indices)
+                return self._applied(base, indices, node)
             return self.names.entry(base, indices)
         if word in self.names.calls:
             self.fail(f"{word} needs brackets: {word}(…)", node)

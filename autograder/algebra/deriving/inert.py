@@ -41,6 +41,11 @@ class Var(Uncomputed):
 class InertNorm(Uncomputed):
     """The Euclidean norm of a vector."""
 
+    @classmethod
+    def eval(cls, argument: sympy.Expr) -> sympy.Expr | None:
+        """Return that of a number."""
+        return abs(argument) if argument.is_Rational else None
+
 
 class Transposed(sympy.Function):  # type: ignore[misc]
     """A transpose as written."""

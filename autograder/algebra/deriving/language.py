@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import sympy
 
-from autograder.algebra.building.derivatives import differentiate
+from autograder.algebra.building.derivatives import carried_out
 from autograder.algebra.building.library import CALLS
 from autograder.algebra.building.parse import build
 from autograder.algebra.building.scope import Scope
@@ -101,7 +101,7 @@ class Language:
             expr = expr.xreplace(self._definitions)
         if not self._definitions.keys().isdisjoint(expr.free_symbols):
             raise ValueError("the definitions go round in a circle")
-        return differentiate(expr, text)
+        return carried_out(expr, text)
 
     def read_form(self, text: str) -> sympy.Expr:
         """Read `text` with this derivation's names; derivatives stay as written."""

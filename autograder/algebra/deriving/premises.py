@@ -101,7 +101,7 @@ class Premises(Chain):
     @functools.cached_property
     def essence(self) -> Essence:
         """What takes out of formulas what adds nothing."""
-        return Essence(self.indexed)
+        return Essence(self.indexed, self.indices)
 
     def fold(self, expr: sympy.Expr) -> sympy.Expr:
         """Leave the line as it is: defined names are not put in for what is written out."""

@@ -22,6 +22,16 @@ _SPELLINGS = {
     "Sum": "sum",
     "Abs": "abs",
     "Largest": "max",
+    "Max": "max",
+    "maximum": "max",
+    "Min": "min",
+    "minimum": "min",
+    "fabs": "abs",
+    "absolute": "abs",
+    "ReLU": "relu",
+    "sgn": "sign",
+    "ceil": "ceiling",
+    "expit": "sigmoid",
 }
 E: Structure = ("name", "e")
 PI: Structure = ("name", "π")  # p_i is called pi

@@ -11,6 +11,8 @@ from typing import NamedTuple
 _AT_ZERO = dict.fromkeys(("sin", "tan", "sinh", "tanh", "erf", "sqrt", "norm"), 0)
 _AT_ZERO |= {"exp": 1, "cos": 1}
 EXTREMA = ("max", "Max", "maximum", "min", "Min", "minimum")
+ABSOLUTE = ("abs", "Abs", "fabs", "absolute", "norm")
+BINOMIALS = ("binomial", "binom", "comb")
 LARGEST_FACTORIAL = 300
 
 
@@ -27,12 +29,15 @@ class Amount(NamedTuple):
         Whether no name stands in it.
     matrix
         Whether it is a matrix.
+    about
+        About what it is, where that is known and `number` is not its value.
     """
 
     number: Fraction | None = None
     exact: bool = False
     constant: bool = False
     matrix: bool = False
+    about: complex | None = None
 
 
 class Vocabulary(NamedTuple):
@@ -52,6 +57,8 @@ class Vocabulary(NamedTuple):
         What may be an index there.
     blocks
         Whether lists are block matrices.
+    defined
+        Names that stand for something else, which are no variables.
     """
 
     known: Mapping[str, str]
@@ -60,6 +67,7 @@ class Vocabulary(NamedTuple):
     indexed: Collection[str] = ()
     indices: Collection[str] = ()
     blocks: bool = False
+    defined: Collection[str] = ()
 
 
 def combined(mark: str, left: Amount, right: Amount) -> Amount:
@@ -69,41 +77,65 @@ def combined(mark: str, left: Amount, right: Amount) -> Amount:
     matrix = left.matrix or right.matrix
     if a is None or b is None:
         zero = mark in "*∘" and (a == 0 or b == 0)
-        return Amount(Fraction(0) if zero else None, zero, constant, matrix)
+        return Amount(Fraction(0) if zero else None, zero, zero or constant, matrix)
     value = a + b if mark == "+" else a - b if mark == "-" else a / b if mark == "/" else a * b
-    return Amount(value, exact or (mark in "+-" and value == 0), constant or value == 0, matrix)
+    return Amount(value, exact or value == 0, constant or value == 0, matrix)
 
 
-def applied(word: str, args: list[Amount]) -> Amount:
-    """Return the value of a function, or a number that stands for it."""
+def applied(word: str, args: list[Amount], indices: Collection[str] = ()) -> Amount:
+    """Return the value of a function, or a number that stands for it; `indices` run from 1."""
     first, constant = args[0].number, all(one.constant for one in args)
     if word == "transpose":
         return args[0]
     if word in ("KroneckerDelta", "delta") and (constant or first == args[1].number):
         return Amount(Fraction(first == args[1].number), True, True)
+    if word in ("KroneckerDelta", "delta"):
+        count = not {a.number for a in args}.isdisjoint(map(standing_for, indices))
+        if count and any(a.exact and not positive(a) for a in args):
+            return Amount(Fraction(0), True, True)
     if word in _AT_ZERO and first == 0:
         return Amount(Fraction(_AT_ZERO[word]), True, True)
+    if word in BINOMIALS and (
+        args[1].number == 0 or (first is not None and first == args[1].number)
+    ):
+        return Amount(Fraction(1), True, True)
     if word in ("log", "ln", "log2", "log10") and first == 1:
         return Amount(Fraction(0), True, True)
     if constant and all(one.exact and one.number is not None for one in args):
         numbers = [one.number for one in args if one.number is not None]
-        exact = {"abs": abs, "Abs": abs}.get(word)
-        if exact is not None:
-            return Amount(Fraction(exact(numbers[0])), True, True)
+        if word in ABSOLUTE:
+            return Amount(abs(numbers[0]), True, True)
+        if word in ("sign", "sgn"):
+            return Amount(Fraction((numbers[0] > 0) - (numbers[0] < 0)), True, True)
         if word in EXTREMA:
             chosen = max if word.lower().startswith("max") else min
             return Amount(chosen(numbers), True, True)
         if word == "factorial" and numbers[0].denominator == 1 and numbers[0] <= LARGEST_FACTORIAL:
             return Amount(Fraction(math.factorial(int(numbers[0]))), True, True)
+        if word in BINOMIALS and all(n.denominator == 1 for n in numbers):
+            above, below = map(int, numbers)
+            if 0 <= below <= above <= LARGEST_FACTORIAL:
+                return Amount(Fraction(math.comb(above, below)), True, True)
         if word == "log2" and numbers[0] in (2, 4, 8, 16):
             return Amount(Fraction(int(numbers[0]).bit_length() - 1), True, True)
         if word == "relu":
             return Amount(max(numbers[0], Fraction(0)), True, True)
-        if word == "sqrt" and numbers[0] >= 0:
-            above, below = map(math.isqrt, numbers[0].as_integer_ratio())
-            if Fraction(above, below) ** 2 == numbers[0]:
-                return Amount(Fraction(above, below), True, True)
     return Amount(opaque(word, *args), constant=constant)
+
+
+def exact_power(base: Fraction, exponent: Fraction) -> Fraction | None:
+    """Return a power of numbers where it is a fraction: 8^(2/3) is 4."""
+    whole, degree = exponent.numerator, exponent.denominator
+    if degree == 1:
+        return base**whole
+    if base < 0 or degree > LARGEST_FACTORIAL:
+        return None
+    try:
+        roots = [round(part ** (1 / degree)) for part in base.as_integer_ratio()]
+    except OverflowError:
+        return None
+    root = Fraction(*roots) if roots[1] else Fraction(0)
+    return root**whole if root**degree == base else None
 
 
 def opaque(word: str, *args: Amount) -> Fraction | None:
@@ -122,7 +154,7 @@ def takes_too_long(word: str, args: list[Amount]) -> bool:
     """Whether a number has too many digits for a factorial."""
     known = [one.number for one in args if one.exact and one.constant and one.number is not None]
     sizes = [max(map(abs, number.as_integer_ratio())) for number in known]
-    return word in ("factorial", "binomial", "binom", "comb") and max(sizes, default=0) >> 16 > 0
+    return word in ("factorial", *BINOMIALS) and max(sizes, default=0) >> 16 > 0
 
 
 def positive(amount: Amount) -> bool:

@@ -7,38 +7,84 @@ powers, and what has no value.
 from __future__ import annotations
 
 import cmath
+import math
+import operator
 from collections.abc import Callable
 from fractions import Fraction
 
-from autograder.algebra.reading.amounts import Amount
-from autograder.algebra.reading.tree import Node
+from autograder.algebra.reading.amounts import ABSOLUTE, EXTREMA, Amount
 
 LARGEST_LOGARITHM = 1000
 LARGEST_POWER, LARGEST_INDEXED_POWER = 10_000, 12  # of what holds a name
 MOST_BITS_OF_POWER = 2000
 _NEAR = 1e-9  # zero, but for rounding
-_CONSTANTS = {"pi": cmath.pi, "π": cmath.pi, "e": cmath.e, "E": cmath.e}
-_FUNCTIONS: dict[str, Callable[[complex], complex]] = {
+_CONSTANTS = {"pi": cmath.pi, "e": cmath.e, "E": cmath.e, "I": 1j}
+
+
+def _bounded(function: Callable[[complex], complex]) -> Callable[[complex], complex]:
+    """Return a function that is infinite where the grader doesn't compute it."""
+    return lambda x: function(x) if abs(x) <= LARGEST_LOGARITHM else complex("inf")
+
+
+_FUNCTIONS: dict[str, Callable[..., complex]] = {
+    "+": operator.add,
+    "-": operator.sub,
+    "*": operator.mul,
+    "/": operator.truediv,
+    "^": operator.pow,
     "exp": cmath.exp,
-    "log": cmath.log,
-    "ln": cmath.log,
     "sqrt": cmath.sqrt,
     "sin": cmath.sin,
     "cos": cmath.cos,
     "tan": cmath.tan,
+    "sinh": cmath.sinh,
+    "cosh": cmath.cosh,
+    "tanh": cmath.tanh,
+    "log10": cmath.log10,
+    "log2": lambda x: cmath.log(x, 2),
+    "factorial": lambda x: math.gamma(x.real + 1),
+    "floor": lambda x: math.floor(x.real),
+    "sgn": lambda x: (x.real > 0) - (x.real < 0),
+    "sign": lambda x: (x.real > 0) - (x.real < 0),
 }
+_FUNCTIONS |= dict.fromkeys(("log", "ln"), cmath.log) | dict.fromkeys(ABSOLUTE, abs)
+_FUNCTIONS |= dict.fromkeys(("ceil", "ceiling"), lambda x: math.ceil(x.real))
+_FUNCTIONS |= dict.fromkeys(EXTREMA[:3], lambda *xs: max(x.real for x in xs))
+_FUNCTIONS |= dict.fromkeys(EXTREMA[3:], lambda *xs: min(x.real for x in xs))
+for _name in ("asin", "acos", "atan"):
+    _FUNCTIONS |= dict.fromkeys((_name, f"arc{_name[1:]}"), _bounded(getattr(cmath, _name)))
 _POLES = {"tan": cmath.cos, "sec": cmath.cos, "cot": cmath.sin, "csc": cmath.sin}
 
 
-def magnitude(node: Node) -> complex | None:
-    """Return about what a number is; None where that is not known, or it is out of range."""
+def constant(word: str) -> complex | None:
+    """Return about what a constant is, None for one that is not known here."""
+    return _CONSTANTS.get(word)
+
+
+def sized(amount: Amount, word: str, *args: Amount) -> Amount:
+    """Return an amount with about what it is, which an operation or a function makes of others."""
+    if not amount.constant or amount.exact or word not in _FUNCTIONS:
+        return amount
+    known = [about for about in map(about_what, args) if about is not None]
+    if len(known) < len(args):
+        return amount
     try:
-        return _computed(node)
-    except (ArithmeticError, ValueError, KeyError):
+        return amount._replace(about=complex(_FUNCTIONS[word](*known)))
+    except (ArithmeticError, ValueError, TypeError):  # out of range
+        return amount
+
+
+def about_what(amount: Amount) -> complex | None:
+    """Return about what a number is; None where that is not known, or it is out of range."""
+    if not (amount.exact and amount.constant and amount.number is not None):
+        return amount.about
+    try:
+        return complex(float(amount.number))
+    except OverflowError:
         return None
 
 
-def power_problem(node: Node, base: Amount, exponent: Amount, *, indexed: bool) -> str:
+def power_problem(base: Amount, exponent: Amount, *, indexed: bool) -> str:
     """Say why a power is not built, "" if it is; `indexed` of lines with indices."""
     most = LARGEST_INDEXED_POWER if indexed else LARGEST_POWER
     constant = base.constant and exponent.constant
@@ -51,14 +97,14 @@ def power_problem(node: Node, base: Amount, exponent: Amount, *, indexed: bool) 
         return "this power is too large" if too_large else ""
     if constant and base.number == 0:
         return "this power is not defined"
-    return "this number is too large" if constant and _is_tower(node) else ""
+    return "this number is too large" if constant and _is_tower(base, exponent) else ""
 
 
-def _is_tower(node: Node) -> bool:
-    base, exponent = map(magnitude, node.children)
-    if not base or exponent is None:
+def _is_tower(base: Amount, exponent: Amount) -> bool:
+    below, above = about_what(base), about_what(exponent)
+    if not below or above is None:
         return False
-    return abs(exponent * cmath.log(base)) > LARGEST_LOGARITHM
+    return abs(above * cmath.log(below)) > LARGEST_LOGARITHM
 
 
 def _is_long(base: Fraction, exponent: Fraction) -> bool:
@@ -66,49 +112,17 @@ def _is_long(base: Fraction, exponent: Fraction) -> bool:
     return length > MOST_BITS_OF_POWER or length * abs(exponent) > MOST_BITS_OF_POWER
 
 
-def is_large_argument(node: Node) -> bool:
+def is_large_argument(amount: Amount) -> bool:
     """Whether a number is too large for an exponential."""
-    value = magnitude(node)
-    return value is not None and abs(value) > LARGEST_LOGARITHM
+    if amount.exact and amount.constant and amount.number is not None:
+        return abs(amount.number) > LARGEST_LOGARITHM
+    return amount.about is not None and abs(amount.about) > LARGEST_LOGARITHM
 
 
-def is_pole(word: str, node: Node) -> bool:
+def is_pole(word: str, amount: Amount) -> bool:
     """Whether a function has no value there, as tan(pi/2) has none."""
-    value = magnitude(node)
-    return word in _POLES and value is not None and abs(_POLES[word](value)) < _NEAR
-
-
-def _computed(node: Node) -> complex:
-    word = node.token.text
-    match node.kind:
-        case "group":
-            return _computed(node.children[0])
-        case "number":
-            return complex(float(Fraction(word)))
-        case "name":
-            return complex(_CONSTANTS[word])
-        case "negative":
-            return -_computed(node.children[0])
-        case "power":
-            base, exponent = map(_computed, node.children)
-            return base**exponent
-        case "call" if len(node.children) == 1:
-            return _FUNCTIONS[word](_computed(node.children[0]))
-        case "chain":
-            total = _computed(node.children[0])
-            for mark, child in zip(node.marks, node.children[1:], strict=True):
-                right = _computed(child)
-                total = _combined(mark, total, right)
-            return total
-    raise ValueError(node.kind)
-
-
-def _combined(mark: str, a: complex, b: complex) -> complex:
-    match mark:
-        case "+":
-            return a + b
-        case "-":
-            return a - b
-        case "/":
-            return a / b
-    return a * b
+    if word not in _POLES:
+        return False
+    if amount.exact and amount.number is not None:
+        return amount.number == 0 and word in ("cot", "csc")
+    return amount.about is not None and abs(_POLES[word](amount.about)) < _NEAR

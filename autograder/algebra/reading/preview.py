@@ -41,6 +41,7 @@ def look(
     indexed: Collection[str] = (),
     indices: Collection[str] = (),
     blocks: bool = False,
+    defined: Collection[str] = (),
     latex: bool = False,
     operators: Collection[str] | None = None,
 ) -> str:
@@ -65,6 +66,8 @@ def look(
         What may be such an index, in lines with indices; these have no functions but `functions`.
     blocks
         Whether lists are block matrices.
+    defined
+        Names that stand for something else: nothing is differentiated with respect to these.
     latex
         Whether to read LaTeX, even where nothing in the text says so.
     operators
@@ -91,7 +94,9 @@ def look(
         text = without_label(text, frozenset(known))
     tree = read_tree(text, implicit=implicit, functions=called, words=words, latex=latex)
     _check_names(tree, str(text), known, frozenset(constants), called, frozenset(indexed))
-    vocabulary = Vocabulary(known, constants, {**own, **calls}, indexed, indices, blocks)
+    meant = [name.replace("_", "") for name in defined]
+    called_as = {**own, **calls}
+    vocabulary = Vocabulary(known, constants, called_as, indexed, indices, blocks, meant)
     Sense(str(text), vocabulary).number(tree)
     if operators is not None:
         refuse_unfinished(tree, str(text), operators, vocabulary, functions)
