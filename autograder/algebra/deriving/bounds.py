@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 import sympy
 from sympy.utilities.iterables import multiset_partitions
 
+from autograder.algebra.deriving.climbing import has_both_signs
 from autograder.algebra.deriving.inert import InertNorm, Largest, Total
 from autograder.algebra.deriving.written_out import World, rewritten, value
 
@@ -85,19 +86,28 @@ def signed(expr: sympy.Expr, world: World, sizes: tuple[int, ...]) -> sympy.Expr
     known = {}
     for size in expr.atoms(sympy.Abs):
         factors = sympy.Mul.make_args(sympy.factor_terms(size.args[0]))
-        known[size] = sympy.Mul(*(_without_bars(factor, world, sizes) for factor in factors))
+        signs = [_sign(factor, world, sizes) for factor in factors]
+        if len(factors) > 1 or any(signs):
+            pairs = zip(signs, factors, strict=True)
+            known[size] = sympy.Mul(*(sign * f if sign else sympy.Abs(f) for sign, f in pairs))
     return expr.xreplace(known)
 
 
-def _without_bars(factor: sympy.Expr, world: World, sizes: tuple[int, ...]) -> sympy.Expr:
-    def worked_out() -> sympy.Expr:
-        cases = world.cases(factor, sizes=sizes)
-        values = [sympy.cancel(sympy.together(value(factor, env, world))) for env in cases]
-        if all(v.is_nonnegative for v in values):
-            return factor
-        return -factor if all(v.is_nonpositive for v in values) else sympy.Abs(factor)
+def _sign(factor: sympy.Expr, world: World, sizes: tuple[int, ...]) -> int:
+    """Return the sign of a factor, 0 where it has more than one."""
 
-    return world.remembered(("without bars", factor, sizes), worked_out)
+    def worked_out() -> int:
+        cases = world.cases(factor, sizes=sizes)
+        values = [value(factor, env, world) for env in cases]
+        if any(map(has_both_signs, values)):
+            return 0
+        values = [sympy.cancel(sympy.together(v)) for v in values]
+        if all(v.is_nonnegative for v in values):
+            return 1
+        return -1 if all(v.is_nonpositive for v in values) else 0
+
+    found: int = world.remembered(("sign", factor, sizes), worked_out)
+    return found
 
 
 def _is_vector(e: sympy.Expr, world: World) -> bool:

@@ -64,6 +64,11 @@ class Climb:
                 return found
         return None
 
+    def excess_at_start(self) -> Any:
+        """Return by how much the left side is larger where the search begins."""
+        excess = self._excess(self._starts())
+        return excess[np.isfinite(excess)]
+
     def _starts(self) -> Any:
         spread = np.where(np.arange(WALKERS) % 2, 4, 1)[:, None]
         points = chance.arrays.normal(0, 1, (WALKERS, len(self.symbols))) * spread
@@ -91,6 +96,12 @@ class Climb:
         show = self.context.nstr
         where = ", ".join(f"{s}={show(x, 4)}" for s, x in at.items())
         return where, (str(show(left, 6)), str(show(right, 6)))
+
+
+def has_both_signs(expr: sympy.Expr) -> bool:
+    """Whether a value is positive at some of a few points and negative at others."""
+    climb = Climb(expr, sympy.Integer(0))
+    return bool({-1, 1} <= {*np.sign(climb.excess_at_start())})
 
 
 class _Computation:

@@ -12,6 +12,7 @@ from autograder.algebra.building import chance
 from autograder.algebra.building.sizes import is_larger
 from autograder.algebra.comparing.equivalence import equal, glance
 from autograder.algebra.comparing.verdict import Verdict
+from autograder.algebra.deriving.bounds import norm_of_multiple, parts
 from autograder.algebra.deriving.calculus import apart, contraction, linear
 from autograder.algebra.deriving.climbing import Climb
 from autograder.algebra.deriving.inert import E, Uncomputed, Var
@@ -176,7 +177,8 @@ def _normal(expr: sympy.Expr, world: World) -> sympy.Expr:
         plain = world.put_in(expr)
         if plain.has(E, Var):
             plain = rewritten(plain, EXPECTATIONS, world)
-        return rewritten(plain, (*DERIVATIVES, apart, linear, contraction), world)
+        known = (parts, norm_of_multiple) if world.names.parts or world.vectors else ()
+        return rewritten(plain, (*DERIVATIVES, apart, *known, linear, contraction), world)
 
     return world.remembered(("normal form", expr), worked_out)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import sympy
 
@@ -36,11 +36,15 @@ def apart(body: sympy.Expr, index: sympy.Symbol, indices: Sequence[str]) -> symp
     return body
 
 
-def fresh(expr: sympy.Expr) -> sympy.Expr:
-    """Give the bound indices of a definition new names, so that they can't catch others."""
+def fresh(expr: sympy.Expr, numbers: Iterator[int]) -> sympy.Expr:
+    """Give the bound indices of a definition names of their own, so that they can't catch others.
+
+    Nobody writes these names, and no two sums of a line have one.  In another line they are the
+    same: what sympy found out about them it need not find out again.
+    """
     if isinstance(expr, BINDERS):
-        k = expr.args[1]
-        new = sympy.Dummy(k.name, integer=True, positive=True)
-        body = fresh(expr.args[0]).xreplace({k: new})
-        return expr.func(body, new, *map(fresh, expr.args[2:]))
-    return expr.func(*map(fresh, expr.args)) if expr.args else expr
+        body, k, *ends = expr.args
+        new = sympy.Symbol(f"{k.name}'{next(numbers)}", integer=True, positive=True)
+        inner = fresh(body, numbers).xreplace({k: new})
+        return expr.func(inner, new, *(fresh(end, numbers) for end in ends))
+    return expr.func(*(fresh(part, numbers) for part in expr.args)) if expr.args else expr

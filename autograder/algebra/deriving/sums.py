@@ -10,7 +10,7 @@ import sympy
 
 from autograder.algebra.building.sizes import is_larger
 from autograder.algebra.comparing.proof import is_zero
-from autograder.algebra.deriving.inert import Total, Uncomputed
+from autograder.algebra.deriving.inert import InertNorm, Largest, Total, Uncomputed
 from autograder.algebra.deriving.written_out import TooMuch
 
 MAX_NESTED = 3
@@ -58,6 +58,11 @@ class _Sums:
         """Return `e` with a symbol for every sum and for every entry."""
         if isinstance(e, Total):
             return self._sum(e)
+        if isinstance(e, InertNorm | Largest):
+            known = True if isinstance(e, InertNorm) else None
+            return sympy.Symbol(sympy.srepr(_renamed(e, 0)), real=True, nonnegative=known)
+        if isinstance(e, sympy.Abs):  # in bars, too, fractions have one form
+            return sympy.Abs(sympy.cancel(sympy.together(self.written(e.args[0]))))
         if isinstance(e, Uncomputed):
             raise TooMuch
         if e.is_Function and e.args and all(a.is_integer for a in e.args):
@@ -89,7 +94,8 @@ def _flat(e: sympy.Expr) -> tuple[list[_Binder], sympy.Expr]:
     rest = sympy.Integer(1)
     while True:
         inner, index, low, high = e.args
-        fresh = sympy.Dummy(index.name, integer=True, positive=True)
+        # Always the same names: what sympy found out about them it need not find out again.
+        fresh = sympy.Symbol(f"binder{len(binders)}", integer=True, positive=True)
         binders.append(_Binder(fresh, low, high))
         inner = inner.xreplace({index: fresh})
         factors = sympy.Mul.make_args(inner)
@@ -117,10 +123,10 @@ def _keys(binders: list[_Binder], inner: sympy.Expr) -> Iterator[str]:
 
 def _renamed(e: sympy.Expr, level: int) -> sympy.Expr:
     """Give the indices of sums further inside names by how deep they are."""
-    if isinstance(e, Total):
+    if isinstance(e, Total | Largest):
         k = sympy.Symbol(f"bound{level}", integer=True, positive=True)
         inner = sympy.expand(_renamed(e.args[0].xreplace({e.args[1]: k}), level + 1))
-        return Total(inner, k, *e.args[2:])
-    if isinstance(e, Uncomputed):
+        return e.func(inner, k, *e.args[2:])
+    if isinstance(e, Uncomputed) and not isinstance(e, InertNorm):
         raise TooMuch
     return e.func(*(_renamed(a, level) for a in e.args)) if e.args else e

@@ -81,20 +81,23 @@ class World:
         return self._replaced(expr, self.definitions)
 
     def _replaced(self, expr: sympy.Expr, meanings: Meanings) -> sympy.Expr:
+        numbers = itertools.count()
         for _ in range(len(meanings) + 1):
-            before, expr = expr, self._replaced_once(expr, meanings)
+            before, expr = expr, self._replaced_once(expr, meanings, numbers)
             if expr == before:
                 return expr
         raise ValueError("the definitions go round in a circle")
 
-    def _replaced_once(self, expr: sympy.Expr, meanings: Meanings) -> sympy.Expr:
+    def _replaced_once(
+        self, expr: sympy.Expr, meanings: Meanings, numbers: Iterator[int]
+    ) -> sympy.Expr:
         if not expr.args:
             found = meanings.get(getattr(expr, "name", ""))
-            return fresh(found[1]) if found and expr.is_Symbol else expr
-        args = [self._replaced_once(a, meanings) for a in expr.args]
+            return fresh(found[1], numbers) if found and expr.is_Symbol else expr
+        args = [self._replaced_once(a, meanings, numbers) for a in expr.args]
         found = meanings.get(expr.func.__name__)
         if found and expr.is_Function and not isinstance(expr, Uncomputed):
-            return fresh(found[1]).xreplace(dict(zip(found[0], args, strict=True)))
+            return fresh(found[1], numbers).xreplace(dict(zip(found[0], args, strict=True)))
         return expr.func(*args)
 
     def is_random(self, expr: sympy.Expr) -> bool:
