@@ -201,9 +201,8 @@ def test_without_waypoints_steps_count_double():
 
 
 def test_what_cannot_be_decided_goes_to_a_person():
-    fraction = "x^2/(1 + x^2)"
-    chain = Chain(start=f"floor({fraction})", target=f"floor({fraction})", names=("x",))
-    examination = chain.examine(["floor(x^4/(1 + x^4))", f"-ceiling(-{fraction})"])
+    chain = Chain(start="floor(x*y)", target="floor(x*y)", names=("x", "y"))
+    examination = chain.examine(["ceiling(x*y - 1 + 1/(10^9 + y^2))", "-ceiling(-x*y)"])
     assert examination.review
     assert examination.findings == ()
     assert examination.credit < 1

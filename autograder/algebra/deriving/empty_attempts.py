@@ -25,9 +25,23 @@ _MIXTURES = (
     "({S}) + {x}*(({T}) - ({S}))",
     "({S}) + sin(({T}) - ({S}))",
     "(({S})^2 + ({T})^2)/(({S}) + ({T}))",
+    "max({S}, {T})",
+    "(({S}) + ({T}) + abs(({S}) - ({T})))/2",
+    "({T}) + relu(({S}) - ({T}))",
+    r"\begin{{cases}} {S} & {x} > 0 \\ {T} & \text{{otherwise}} \end{{cases}}",
 )
 _OF_MATRICES = _MIXTURES[:4]
-_ZEROS = ("(2*{0} - {0})", "({0} + {x} - {x})", "({0}*{x}/{x})", "({0}^(3 - 2))", "({0}/2 + {0}/2)")
+_ZEROS = (
+    "(2*{0} - {0})",
+    "({0} + {x} - {x})",
+    "({0}*{x}/{x})",
+    "({0}^(3 - 2))",
+    "({0}/2 + {0}/2)",
+    "({0}*max(1, -exp({x})))",
+    "({0} + relu(-exp({x})))",
+    "sum({0}, l, 1, 1)",
+    "(({0}*exp({x}) + {0})/(exp({x}) + 1))",
+)
 _OPERATORS = ("sum", "Sum", "max", "Largest", "D", "diff")  # what follows is bound, or a variable
 
 

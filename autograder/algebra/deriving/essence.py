@@ -36,6 +36,11 @@ MAX_TERMS, MAX_FACTORS = 12, 8  # of which every selection is looked at
 _TOLERANCE = 1e-9
 _MAX_DENOMINATOR = 720
 _KEPT = 512
+_DELTAS: dict[Structure, Structure] = {
+    ("name", f"delta{i}{j}"): structures.ONE if i == j else structures.ZERO
+    for i in range(10)
+    for j in range(10)
+}
 
 Pair = tuple[Structure, Structure]
 
@@ -112,8 +117,10 @@ class Essence:
             if form == whole:
                 return mark
         match form[0]:
-            case "number" | "name":
+            case "number":
                 return form
+            case "name":
+                return _DELTAS.get(form, form)
             case "sum":
                 terms = [self._reduced(t, marks, depth) for t in form[1]]
                 form = self._sum(marked_terms(structures.sum_of(terms), marks))
@@ -125,6 +132,8 @@ class Essence:
                 form = marked_power(power(base, exponent), marks)
             case _:
                 children = form[3]
+                if (known := _counted(form)) is not None:
+                    return self._reduced(known, marks, depth)
                 if self._binds(form):
                     children = self._renamed(children, depth)
                     depth += 1
@@ -162,7 +171,20 @@ class Essence:
             if found:
                 rest = _without(factors, some)
                 return self._product(structures.product_of([("number", number * found), *rest]))
+        if (part := self._cancelled_by_a_sum(factors)) is not None:
+            return self._product(structures.product_of([("number", number), *part]))
         return structures.product_of([("number", number), *factors]) if number else structures.ZERO
+
+    def _cancelled_by_a_sum(self, factors: Sequence[Structure]) -> list[Structure] | None:
+        """Return what is left of factors where a sum goes out: (x·y + x)/(y + 1) is x."""
+        below = [f for f in factors if structures.is_below(f) and f[1][0] == "sum"]
+        for some in _selections(factors) if below else ():
+            if not any(f in below for f in some):
+                continue
+            part = self._among(_multiplied([self.values(f) for f in some]), some)
+            if part is not None and part not in some:
+                return [*_without(factors, some), part]
+        return None
 
     def _part_of_itself(self, form: Structure) -> Structure:
         """Return the part of a formula that comes to the same as all of it, or the number."""
@@ -181,8 +203,11 @@ class Essence:
             return None
         for form in forms:
             for part in self._parts(form):
-                if part[0] != "number" and part != form and _same(self.values(part), values):
-                    return part
+                if part[0] == "number":
+                    continue
+                for one in (part, structures.inverse_of(part)):
+                    if one not in forms and _same(self.values(one), values):
+                        return one
         return None
 
     def _parts(self, form: Structure) -> Iterator[Structure]:
@@ -229,6 +254,19 @@ class Essence:
             if name.startswith(base) and len(name) > len(base):
                 return base, re.findall(r"#\d|\w", name[len(base) :])
         return name, []
+
+
+def _counted(form: Structure) -> Structure | None:
+    """Return what a sum of equal terms comes to that are counted, or a δ of two numbers."""
+    if form[1] in ("delta", "KroneckerDelta") and all(i[0] == "number" for i in form[3]):
+        return structures.ONE if len({*form[3]}) == 1 else structures.ZERO
+    if form[:2] != ("call", "sum") or len(form[3]) != 4:
+        return None
+    body, index, low, high = form[3]
+    ends = low[0] == high[0] == "number" and index[0] == "name"
+    if not ends or any(index[1] in name for name in _names(body)):
+        return None
+    return structures.product_of([("number", max(high[1] - low[1] + 1, Fraction(0))), body])
 
 
 def _zero(values: Any) -> Any:

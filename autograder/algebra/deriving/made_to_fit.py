@@ -25,6 +25,8 @@ def made_to_fit(e: sympy.Expr, world: World) -> bool:
         return False
     if isinstance(e, _BENT) or (_is_of(size, e) and e.has(*_BENT)):
         return True
+    if isinstance(e, sympy.Abs | sympy.sign) and size in _free(e, ends=False):
+        return True  # |n - 13 + p| for a p between 0 and 1
     if _is_of(size, e):
         found = {str(sympy.N(value(e, {size: sympy.Integer(n)}, world), _DIGITS)) for n in _TRIED}
         return len(found) == 1
@@ -43,11 +45,12 @@ def _is_of(size: sympy.Symbol, e: sympy.Expr) -> bool:
     return _free(e) == {size} and not e.has(AppliedUndef)
 
 
-def _free(e: sympy.Expr) -> set[sympy.Expr]:
-    """Return the symbols of an expression that no sum binds."""
+def _free(e: sympy.Expr, *, ends: bool = True) -> set[sympy.Expr]:
+    """Return the symbols of an expression that no sum binds; `ends` of sums may be left out."""
     if isinstance(e, BINDERS):
-        body, index, *ends = e.args
-        return (_free(body) - {index}).union(*map(_free, ends))
+        body, index, *rest = e.args
+        outside = map(_free, rest) if ends else ()
+        return (_free(body, ends=ends) - {index}).union(*outside)
     if not e.args:
         return {e} if isinstance(e, sympy.Symbol) else set()
-    return set().union(*map(_free, e.args))
+    return set().union(*(_free(part, ends=ends) for part in e.args))

@@ -16,18 +16,22 @@ _WIDER_POINTS = 6  # at which functions with branches are worked out, too
 _KEPT = 2048
 
 Values = tuple[complex, ...]
-_KNOWN: dict[str, Callable[[complex], complex]] = {
-    "log": cmath.log,
-    "sin": cmath.sin,
-    "cos": cmath.cos,
-    "tan": cmath.tan,
-    "tanh": cmath.tanh,
-    "sinh": cmath.sinh,
-    "cosh": cmath.cosh,
-    "atan": cmath.atan,
+_KNOWN: dict[str, Callable[..., complex]] = {
+    **{name: getattr(cmath, name) for name in ("log", "sin", "cos", "tan", "sinh", "cosh", "tanh")},
+    **{name: getattr(cmath, name) for name in ("asin", "acos", "atan", "asinh", "acosh", "atanh")},
+    "log2": lambda x: cmath.log(x, 2),
+    "log10": cmath.log10,
     "log1p": lambda x: cmath.log(1 + x),
     "expm1": lambda x: cmath.exp(x) - 1,
+    "logaddexp": lambda x, y: cmath.log(cmath.exp(x) + cmath.exp(y)),
+    "hypot": lambda x, y: cmath.sqrt(x * x + y * y),
     "sigmoid": lambda x: 1 / (1 + cmath.exp(-x)),
+    "cot": lambda x: cmath.cos(x) / cmath.sin(x),
+    "sec": lambda x: 1 / cmath.cos(x),
+    "csc": lambda x: 1 / cmath.sin(x),
+    "coth": lambda x: cmath.cosh(x) / cmath.sinh(x),
+    "sech": lambda x: 1 / cmath.cosh(x),
+    "csch": lambda x: 1 / cmath.sinh(x),
 }
 
 
@@ -57,7 +61,7 @@ class Points:
     def _at(self, form: Structure, places: range) -> Values | None:
         try:
             return tuple(self._value(form, place) for place in places)
-        except (ValueError, ArithmeticError):
+        except (ValueError, ArithmeticError, TypeError):  # a function of too many numbers
             return None
 
     def _value(self, form: Structure, place: int) -> complex:
@@ -83,8 +87,8 @@ class Points:
                 return result
             case "power":
                 return of(form[1]) ** of(form[2])
-            case "call" if form[1] in _KNOWN and len(form[3]) == 1:
-                return complex(_KNOWN[form[1]](of(form[3][0])))
+            case "call" if form[1] in _KNOWN:
+                return complex(_KNOWN[form[1]](*map(of, form[3])))
             case "call" if form[1] in BRANCHING and form[3] and not self.binds(form):
                 return self.branches.value(form, place)
         return self._drawn(form, place)

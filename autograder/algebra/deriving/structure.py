@@ -188,7 +188,8 @@ def holds(whole: Structure, part: Structure) -> bool:
     return any(holds(inner, part) for inner in inside(whole))
 
 
-def _is_below(form: Structure) -> bool:
+def is_below(form: Structure) -> bool:
+    """Whether this factor stands below a line."""
     return form[0] == "power" and form[2][0] == "number" and bool(form[2][1] < 0)
 
 
@@ -293,7 +294,7 @@ def _number_of(form: Structure) -> Structure | None:
         return None
     value = Fraction(1)
     for factor in form[1]:
-        below = _is_below(factor)
+        below = is_below(factor)
         number = factor[1] if below else factor
         if number[0] != "number" or (below and factor[2] != MINUS) or (below and not number[1]):
             return None
