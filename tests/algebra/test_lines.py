@@ -2,10 +2,11 @@
 
 import pytest
 
-from autograder.algebra import parse
+from autograder.algebra import Chain, parse
 from autograder.algebra.deriving.to_latex import to_latex
 from autograder.algebra.reading.grammar import read_tree
 from autograder.algebra.reading.lines import take_apart
+from autograder.exercise import Derivation
 
 
 @pytest.mark.parametrize(
@@ -60,3 +61,16 @@ def test_what_is_written_as_latex_reads_the_same(text):
     functions = ("exp", "log", "sqrt", "sum")
     latex = to_latex(read_tree(text, implicit=True, functions=functions))
     assert parse(latex) == parse(text)
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        "\\begin{aligned}\n x(y+1) \\\\\n &= x y + x \\\\\n\\end{aligned}",
+        "$$\nx(y+1) = x y + x\n$$",
+        [r"\begin{align*} x(y+1)", r"&= x y + x \\ \end{align*}"],
+    ],
+)
+def test_an_environment_may_go_over_several_lines(raw):
+    kind = Derivation(Chain(start="x*(y + 1)", target="x*y + x", names=("x", "y"), min_lines=2))
+    assert kind.judge(kind.read(raw), None).credit == 1

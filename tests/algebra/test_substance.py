@@ -80,6 +80,16 @@ MIXTURES = [
     "({S})*exp(({T}) - ({S}))",
     "({S}) + sin(({T}) - ({S}))",
     "2/(1/({S}) + 1/({T}))",
+    "max({S}, {T})",
+    "min({T}, {S})",
+    "({T}) + abs(({S}) - ({T}))",
+    "(({S}) + ({T}) + abs(({S}) - ({T})))/2",
+    "({S}) + relu(({T}) - ({S})) - relu(({S}) - ({T}))",
+    "max({S}, {T}, {S}) + min({S}, {T}) - ({S})",
+    "({T}) + log1p(({S}) - ({T}))",
+    "({T})*2*sigmoid(({S}) - ({T}))",
+    "({T})*floor(({S})/({T}))",
+    "hypot({S}, {T})/sqrt(2)",
 ]
 
 
@@ -111,6 +121,14 @@ def test_mixtures_one_after_the_other_are_none_either():
         "({0}*t/t)",
         "({0}^(3 - 2))",
         "({0}*(cos(t)^2 + sin(t)^2))",
+        "({0}*max(1, -exp(t)))",
+        "({0} + relu(-exp(t)))",
+        "({0}*floor(1 + 1/(2 + exp(t))))",
+        "(max({0}, t) + min({0}, t) - t)",
+        "(({0}*t + {0})/(t + 1))",
+        "1/((t + 1)/({0}*t + {0}))",
+        "sum({0}/3, q, 1, 3)",
+        "({0}*delta(2,2))",
         "({0}*t^0)",
         "({0}*log(e))",
         "({0} + (t + 1)^2 - t^2 - 2*t - 1)",
@@ -341,3 +359,35 @@ def test_sums_change_places_with_what_stands_beside_them_on_one_side_alone():
     at_once = chain.examine([chain.start, outside, chain.target])
     assert [(f.line, f.kind) for f in at_once.findings] == [(2, "skipped")]
     assert at_once.credit <= 0.5
+
+
+def test_cases_of_start_and_result_are_no_step():
+    either = (
+        rf"\begin{{cases}} {SIZE.start} & d > 2 \\ {SIZE.target} & \text{{otherwise}} \end{{cases}}"
+    )
+    assert SIZE.examine([SIZE.start, either, SIZE.target]).credit == 0
+
+
+@pytest.mark.parametrize(
+    ("lines", "credit"),
+    [
+        (["abs(x)*y", "y*max(x, -x)", "max(x*y, -x*y)"], 1),
+        (["relu(x)*y", "y*(x + abs(x))/2", "(x*y + abs(x)*y)/2"], 1),
+    ],
+)
+def test_a_step_from_one_function_with_branches_to_another_is_one(lines, credit):
+    positive = {"y": "positive"}
+    start, target = lines[0], lines[-1]
+    chain = Chain(start=start, target=target, names=("x", "y"), assumptions=positive)
+    assert chain.examine(lines).credit == credit
+
+
+def test_what_is_wrong_for_a_large_n_alone_is_no_end():
+    shown = ["sum(2*p_i + 3*p_i, i)", "sum(5*p_i, i)", "5*sum(p_i, i)"]
+    chain = IndexedChain(
+        start=shown[0], target=shown[-1], indexed=("p",), rules=("linearity of sums",)
+    )
+    assert chain.examine(shown).credit == 1
+    for more in ("relu(n - 20)*p_1", "abs(n - 13 + 1/(1 + p_1^2)) + n - 13 + 1/(1 + p_1^2)"):
+        examined = chain.examine([*shown, f"{shown[-1]} + {more}"])
+        assert examined.review or examined.credit < 1

@@ -12,7 +12,7 @@ from autograder.algebra.deriving.branches import BRANCHING, Branches
 from autograder.algebra.deriving.structure import Structure
 
 POINTS = 2  # with names for positive numbers
-_WIDER_POINTS = 6  # at which functions with branches are worked out, too
+_SCALES = (1, 1, 20, 20, 200, 200)  # of names at points for functions with branches
 _KEPT = 2048
 
 Values = tuple[complex, ...]
@@ -50,7 +50,7 @@ class Points:
 
     def _wider_values(self, form: Structure) -> Values | None:
         """Return what it comes to at points where names may be negative."""
-        return self._at(form, range(POINTS, POINTS + _WIDER_POINTS))
+        return self._at(form, range(POINTS, POINTS + len(_SCALES)))
 
     def _everywhere(self, form: Structure) -> Values:
         found, more = self.values(form), self._wider(form)
@@ -97,4 +97,6 @@ class Points:
     def _drawn(form: Structure, place: int) -> complex:
         digest = hashlib.sha256(f"{place}{form!r}".encode()).digest()
         size = int.from_bytes(digest[:8], "big") / 2**64 * 1.4 + 0.3
-        return complex(-size if form[0] == "name" and place >= POINTS and digest[8] % 2 else size)
+        if form[0] == "name" and place >= POINTS:
+            size *= _SCALES[place - POINTS] * (-1) ** (digest[8] % 2)
+        return complex(size)

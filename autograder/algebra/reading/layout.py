@@ -42,15 +42,21 @@ _LABEL = re.compile(
 def without_environments(text: str) -> str:
     r"""Return a text of the same length without environments of lines, and without their marks.
 
-    What stands in a matrix, or between cases, stays.
+    What stands in a matrix, or between cases, stays.  An environment may have begun in an earlier
+    line, or go on in the next one.
 
     >>> without_environments(r"\begin{aligned} &x \\ \end{aligned}").strip()
     'x'
+    >>> without_environments(r"&= x \\ \end{aligned}").strip()
+    '= x'
     """
-    if "\\begin" not in text:
+    if "\\begin" not in text and "\\end" not in text:
         return text
-    signs, inside = list(text), []
-    for mark in _LAYOUT_MARK.finditer(text):
+    marks = list(_LAYOUT_MARK.finditer(text))
+    begun = [mark["name"] for mark in marks if mark["end"] == "begin"]
+    before = [m["name"] for m in marks if m["end"] == "end" and m["name"] not in begun]
+    signs, inside = list(text), before[::-1]
+    for mark in marks:
         name = mark["name"]
         if mark["end"] == "begin":
             inside.append(name)
