@@ -15,15 +15,18 @@ from fractions import Fraction
 from autograder.algebra.reading.amounts import ABSOLUTE, EXTREMA, Amount
 
 LARGEST_LOGARITHM = 1000
+LARGEST_ANGLE = 1e60
 LARGEST_POWER, LARGEST_INDEXED_POWER = 10_000, 12  # of what holds a name
 MOST_BITS_OF_POWER = 2000
 _NEAR = 1e-9  # zero, but for rounding
 _CONSTANTS = {"pi": cmath.pi, "e": cmath.e, "E": cmath.e, "I": 1j}
 
 
-def _bounded(function: Callable[[complex], complex]) -> Callable[[complex], complex]:
+def _bounded(
+    function: Callable[[complex], complex], most: float = LARGEST_LOGARITHM
+) -> Callable[[complex], complex]:
     """Return a function that is infinite where the grader doesn't compute it."""
-    return lambda x: function(x) if abs(x) <= LARGEST_LOGARITHM else complex("inf")
+    return lambda x: function(x) if abs(x) <= most else complex("inf")
 
 
 _FUNCTIONS: dict[str, Callable[..., complex]] = {
@@ -34,9 +37,7 @@ _FUNCTIONS: dict[str, Callable[..., complex]] = {
     "^": operator.pow,
     "exp": cmath.exp,
     "sqrt": cmath.sqrt,
-    "sin": cmath.sin,
-    "cos": cmath.cos,
-    "tan": cmath.tan,
+    **{name: _bounded(getattr(cmath, name), LARGEST_ANGLE) for name in ("sin", "cos", "tan")},
     "sinh": cmath.sinh,
     "cosh": cmath.cosh,
     "tanh": cmath.tanh,

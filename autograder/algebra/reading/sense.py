@@ -81,6 +81,10 @@ class Sense(IndexedSense):
                 self.fail("division by zero", child)
             if mark == "∘" and self.words.indices:
                 self.fail("∘ is not read here", child)
+            if not self.words.indices and right.matrix and mark == "/":
+                self.fail("there is no division by a matrix", child)
+            if not self.words.indices and mark in "+-" and total.matrix != right.matrix:
+                self.fail("these cannot be added: their sizes differ", child)
             total = sized(combined(mark, total, right), mark, total, right)
         return total
 
