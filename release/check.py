@@ -1228,10 +1228,13 @@ def read_formula(raw: Any, hint: dict[str, Any]) -> str:
 
 
 #: What a hint about lines may say beside the names and functions.
-_OF_LINES = ("indexed", "indices", "blocks", "equations", "bounds")
+_OF_LINES = ("indexed", "indices", "blocks", "defined", "equations", "bounds")
 
-#: No derivation of the course needs a tenth of these lines.
-MAX_LINES = 500
+#: A line of LaTeX in which an environment begins or ends, and nothing stands.
+_NO_FORMULA = re.compile(r"\s*(?:\$\$|\\[\[\]]|\\(?:begin|end)\s*\{[a-z]+\*?\})\s*")
+
+#: Far more lines than a derivation of a page has, and few enough to be examined.
+MAX_LINES = 40
 
 
 def lines_of(raw: Any) -> list[Any]:
@@ -1240,9 +1243,11 @@ def lines_of(raw: Any) -> list[Any]:
     texts = raw.splitlines() if isinstance(raw, str) else raw
     if not isinstance(texts, (list, tuple)):
         raise FormatError(f"a list of lines of text is expected, not {brief(raw)}")
-    if len(texts) > MAX_LINES:
-        raise FormatError(f"{len(texts)} lines are too long a derivation; {MAX_LINES} are the most")
-    return list(texts)
+    texts = ["" if isinstance(t, str) and _NO_FORMULA.fullmatch(t) else t for t in texts]
+    count = sum(text is not None and bool(str(text).strip()) for text in texts)
+    if count > MAX_LINES:
+        raise FormatError(f"{count} lines are too long a derivation; {MAX_LINES} are the most")
+    return texts
 
 
 def read_lines(raw: Any, hint: dict[str, Any]) -> str:

@@ -24,6 +24,7 @@ import cmath
 import difflib
 import itertools
 import math
+import operator
 import random
 import re
 import sys
@@ -33,6 +34,8 @@ import unicodedata
 _AT_ZERO = dict.fromkeys(("sin", "tan", "sinh", "tanh", "erf", "sqrt", "norm"), 0)
 _AT_ZERO |= {"exp": 1, "cos": 1}
 EXTREMA = ("max", "Max", "maximum", "min", "Min", "minimum")
+ABSOLUTE = ("abs", "Abs", "fabs", "absolute", "norm")
+BINOMIALS = ("binomial", "binom", "comb")
 LARGEST_FACTORIAL = 300
 
 
@@ -49,12 +52,15 @@ class Amount(NamedTuple):
         Whether no name stands in it.
     matrix
         Whether it is a matrix.
+    about
+        About what it is, where that is known and `number` is not its value.
     """
 
     number: Fraction | None = None
     exact: bool = False
     constant: bool = False
     matrix: bool = False
+    about: complex | None = None
 
 
 class Vocabulary(NamedTuple):
@@ -74,6 +80,8 @@ class Vocabulary(NamedTuple):
         What may be an index there.
     blocks
         Whether lists are block matrices.
+    defined
+        Names that stand for something else, which are no variables.
     """
 
     known: Mapping[str, str]
@@ -82,6 +90,7 @@ class Vocabulary(NamedTuple):
     indexed: Collection[str] = ()
     indices: Collection[str] = ()
     blocks: bool = False
+    defined: Collection[str] = ()
 
 
 def combined(mark: str, left: Amount, right: Amount) -> Amount:
@@ -91,41 +100,65 @@ def combined(mark: str, left: Amount, right: Amount) -> Amount:
     matrix = left.matrix or right.matrix
     if a is None or b is None:
         zero = mark in "*∘" and (a == 0 or b == 0)
-        return Amount(Fraction(0) if zero else None, zero, constant, matrix)
+        return Amount(Fraction(0) if zero else None, zero, zero or constant, matrix)
     value = a + b if mark == "+" else a - b if mark == "-" else a / b if mark == "/" else a * b
-    return Amount(value, exact or (mark in "+-" and value == 0), constant or value == 0, matrix)
+    return Amount(value, exact or value == 0, constant or value == 0, matrix)
 
 
-def applied(word: str, args: list[Amount]) -> Amount:
-    """Return the value of a function, or a number that stands for it."""
+def applied(word: str, args: list[Amount], indices: Collection[str] = ()) -> Amount:
+    """Return the value of a function, or a number that stands for it; `indices` run from 1."""
     first, constant = args[0].number, all(one.constant for one in args)
     if word == "transpose":
         return args[0]
     if word in ("KroneckerDelta", "delta") and (constant or first == args[1].number):
         return Amount(Fraction(first == args[1].number), True, True)
+    if word in ("KroneckerDelta", "delta"):
+        count = not {a.number for a in args}.isdisjoint(map(standing_for, indices))
+        if count and any(a.exact and not positive(a) for a in args):
+            return Amount(Fraction(0), True, True)
     if word in _AT_ZERO and first == 0:
         return Amount(Fraction(_AT_ZERO[word]), True, True)
+    if word in BINOMIALS and (
+        args[1].number == 0 or (first is not None and first == args[1].number)
+    ):
+        return Amount(Fraction(1), True, True)
     if word in ("log", "ln", "log2", "log10") and first == 1:
         return Amount(Fraction(0), True, True)
     if constant and all(one.exact and one.number is not None for one in args):
         numbers = [one.number for one in args if one.number is not None]
-        exact = {"abs": abs, "Abs": abs}.get(word)
-        if exact is not None:
-            return Amount(Fraction(exact(numbers[0])), True, True)
+        if word in ABSOLUTE:
+            return Amount(abs(numbers[0]), True, True)
+        if word in ("sign", "sgn"):
+            return Amount(Fraction((numbers[0] > 0) - (numbers[0] < 0)), True, True)
         if word in EXTREMA:
             chosen = max if word.lower().startswith("max") else min
             return Amount(chosen(numbers), True, True)
         if word == "factorial" and numbers[0].denominator == 1 and numbers[0] <= LARGEST_FACTORIAL:
             return Amount(Fraction(math.factorial(int(numbers[0]))), True, True)
+        if word in BINOMIALS and all(n.denominator == 1 for n in numbers):
+            above, below = map(int, numbers)
+            if 0 <= below <= above <= LARGEST_FACTORIAL:
+                return Amount(Fraction(math.comb(above, below)), True, True)
         if word == "log2" and numbers[0] in (2, 4, 8, 16):
             return Amount(Fraction(int(numbers[0]).bit_length() - 1), True, True)
         if word == "relu":
             return Amount(max(numbers[0], Fraction(0)), True, True)
-        if word == "sqrt" and numbers[0] >= 0:
-            above, below = map(math.isqrt, numbers[0].as_integer_ratio())
-            if Fraction(above, below) ** 2 == numbers[0]:
-                return Amount(Fraction(above, below), True, True)
     return Amount(opaque(word, *args), constant=constant)
+
+
+def exact_power(base: Fraction, exponent: Fraction) -> Fraction | None:
+    """Return a power of numbers where it is a fraction: 8^(2/3) is 4."""
+    whole, degree = exponent.numerator, exponent.denominator
+    if degree == 1:
+        return base**whole
+    if base < 0 or degree > LARGEST_FACTORIAL:
+        return None
+    try:
+        roots = [round(part ** (1 / degree)) for part in base.as_integer_ratio()]
+    except OverflowError:
+        return None
+    root = Fraction(*roots) if roots[1] else Fraction(0)
+    return root**whole if root**degree == base else None
 
 
 def opaque(word: str, *args: Amount) -> Fraction | None:
@@ -144,7 +177,7 @@ def takes_too_long(word: str, args: list[Amount]) -> bool:
     """Whether a number has too many digits for a factorial."""
     known = [one.number for one in args if one.exact and one.constant and one.number is not None]
     sizes = [max(map(abs, number.as_integer_ratio())) for number in known]
-    return word in ("factorial", "binomial", "binom", "comb") and max(sizes, default=0) >> 16 > 0
+    return word in ("factorial", *BINOMIALS) and max(sizes, default=0) >> 16 > 0
 
 
 def positive(amount: Amount) -> bool:
@@ -191,6 +224,121 @@ def _point_at(text: str, position: int) -> str:
     before, after = "…" * (start > 0), "…" * (stop < len(text))
     shown = "".join(c if c.isprintable() else " " for c in text[start:stop])
     return f"    {before}{shown}{after}\n    {' ' * (len(before) + position - start)}^"
+
+
+LARGEST_LOGARITHM = 1000
+LARGEST_ANGLE = 1e60
+LARGEST_POWER, LARGEST_INDEXED_POWER = 10_000, 12  # of what holds a name
+MOST_BITS_OF_POWER = 2000
+_NEAR = 1e-9  # zero, but for rounding
+_CONSTANTS = {"pi": cmath.pi, "e": cmath.e, "E": cmath.e, "I": 1j}
+
+
+def _bounded(
+    function: Callable[[complex], complex], most: float = LARGEST_LOGARITHM
+) -> Callable[[complex], complex]:
+    """Return a function that is infinite where the grader doesn't compute it."""
+    return lambda x: function(x) if abs(x) <= most else complex("inf")
+
+
+_FUNCTIONS: dict[str, Callable[..., complex]] = {
+    "+": operator.add,
+    "-": operator.sub,
+    "*": operator.mul,
+    "/": operator.truediv,
+    "^": operator.pow,
+    "exp": cmath.exp,
+    "sqrt": cmath.sqrt,
+    **{name: _bounded(getattr(cmath, name), LARGEST_ANGLE) for name in ("sin", "cos", "tan")},
+    "sinh": cmath.sinh,
+    "cosh": cmath.cosh,
+    "tanh": cmath.tanh,
+    "log10": cmath.log10,
+    "log2": lambda x: cmath.log(x, 2),
+    "factorial": lambda x: math.gamma(x.real + 1),
+    "floor": lambda x: math.floor(x.real),
+    "sgn": lambda x: (x.real > 0) - (x.real < 0),
+    "sign": lambda x: (x.real > 0) - (x.real < 0),
+}
+_FUNCTIONS |= dict.fromkeys(("log", "ln"), cmath.log) | dict.fromkeys(ABSOLUTE, abs)
+_FUNCTIONS |= dict.fromkeys(("ceil", "ceiling"), lambda x: math.ceil(x.real))
+_FUNCTIONS |= dict.fromkeys(EXTREMA[:3], lambda *xs: max(x.real for x in xs))
+_FUNCTIONS |= dict.fromkeys(EXTREMA[3:], lambda *xs: min(x.real for x in xs))
+for _name in ("asin", "acos", "atan"):
+    _FUNCTIONS |= dict.fromkeys((_name, f"arc{_name[1:]}"), _bounded(getattr(cmath, _name)))
+_POLES = {"tan": cmath.cos, "sec": cmath.cos, "cot": cmath.sin, "csc": cmath.sin}
+
+
+def constant(word: str) -> complex | None:
+    """Return about what a constant is, None for one that is not known here."""
+    return _CONSTANTS.get(word)
+
+
+def sized(amount: Amount, word: str, *args: Amount) -> Amount:
+    """Return an amount with about what it is, which an operation or a function makes of others."""
+    if not amount.constant or amount.exact or word not in _FUNCTIONS:
+        return amount
+    known = [about for about in map(about_what, args) if about is not None]
+    if len(known) < len(args):
+        return amount
+    try:
+        return amount._replace(about=complex(_FUNCTIONS[word](*known)))
+    except (ArithmeticError, ValueError, TypeError):  # out of range
+        return amount
+
+
+def about_what(amount: Amount) -> complex | None:
+    """Return about what a number is; None where that is not known, or it is out of range."""
+    if not (amount.exact and amount.constant and amount.number is not None):
+        return amount.about
+    try:
+        return complex(float(amount.number))
+    except OverflowError:
+        return None
+
+
+def power_problem(base: Amount, exponent: Amount, *, indexed: bool) -> str:
+    """Say why a power is not built, "" if it is; `indexed` of lines with indices."""
+    most = LARGEST_INDEXED_POWER if indexed else LARGEST_POWER
+    constant = base.constant and exponent.constant
+    if exponent.constant and indexed and not exponent.exact:
+        return f"a power may be at most {most}"
+    if exponent.exact and exponent.number is not None and exponent.constant:
+        known = base.number if base.exact and base.constant else None
+        most = LARGEST_LOGARITHM if constant and not indexed else most
+        too_large = abs(exponent.number) > most or (known and _is_long(known, exponent.number))
+        return "this power is too large" if too_large else ""
+    if constant and base.number == 0:
+        return "this power is not defined"
+    return "this number is too large" if constant and _is_tower(base, exponent) else ""
+
+
+def _is_tower(base: Amount, exponent: Amount) -> bool:
+    below, above = about_what(base), about_what(exponent)
+    if not below or above is None:
+        return False
+    return abs(above * cmath.log(below)) > LARGEST_LOGARITHM
+
+
+def _is_long(base: Fraction, exponent: Fraction) -> bool:
+    length = max(abs(base.numerator).bit_length(), base.denominator.bit_length())
+    return length > MOST_BITS_OF_POWER or length * abs(exponent) > MOST_BITS_OF_POWER
+
+
+def is_large_argument(amount: Amount) -> bool:
+    """Whether a number is too large for an exponential."""
+    if amount.exact and amount.constant and amount.number is not None:
+        return abs(amount.number) > LARGEST_LOGARITHM
+    return amount.about is not None and abs(amount.about) > LARGEST_LOGARITHM
+
+
+def is_pole(word: str, amount: Amount) -> bool:
+    """Whether a function has no value there, as tan(pi/2) has none."""
+    if word not in _POLES:
+        return False
+    if amount.exact and amount.number is not None:
+        return amount.number == 0 and word in ("cot", "csc")
+    return amount.about is not None and abs(_POLES[word](amount.about)) < _NEAR
 
 
 _GREEK_NAMES = """alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi omicron
@@ -902,125 +1050,21 @@ def _names(node: Node) -> set[str]:
     return {*own}.union(*map(_names, node.children))
 
 
-LARGEST_LOGARITHM = 1000
-LARGEST_POWER, LARGEST_INDEXED_POWER = 10_000, 12  # of what holds a name
-MOST_BITS_OF_POWER = 2000
-_NEAR = 1e-9  # zero, but for rounding
-_CONSTANTS = {"pi": cmath.pi, "π": cmath.pi, "e": cmath.e, "E": cmath.e}
-_FUNCTIONS: dict[str, Callable[[complex], complex]] = {
-    "exp": cmath.exp,
-    "log": cmath.log,
-    "ln": cmath.log,
-    "sqrt": cmath.sqrt,
-    "sin": cmath.sin,
-    "cos": cmath.cos,
-    "tan": cmath.tan,
-}
-_POLES = {"tan": cmath.cos, "sec": cmath.cos, "cot": cmath.sin, "csc": cmath.sin}
-
-
-def magnitude(node: Node) -> complex | None:
-    """Return about what a number is; None where that is not known, or it is out of range."""
-    try:
-        return _computed(node)
-    except (ArithmeticError, ValueError, KeyError):
-        return None
-
-
-def power_problem(node: Node, base: Amount, exponent: Amount, *, indexed: bool) -> str:
-    """Say why a power is not built, "" if it is; `indexed` of lines with indices."""
-    most = LARGEST_INDEXED_POWER if indexed else LARGEST_POWER
-    constant = base.constant and exponent.constant
-    if exponent.constant and indexed and not exponent.exact:
-        return f"a power may be at most {most}"
-    if exponent.exact and exponent.number is not None and exponent.constant:
-        known = base.number if base.exact and base.constant else None
-        most = LARGEST_LOGARITHM if constant and not indexed else most
-        too_large = abs(exponent.number) > most or (known and _is_long(known, exponent.number))
-        return "this power is too large" if too_large else ""
-    if constant and base.number == 0:
-        return "this power is not defined"
-    return "this number is too large" if constant and _is_tower(node) else ""
-
-
-def _is_tower(node: Node) -> bool:
-    base, exponent = map(magnitude, node.children)
-    if not base or exponent is None:
-        return False
-    return abs(exponent * cmath.log(base)) > LARGEST_LOGARITHM
-
-
-def _is_long(base: Fraction, exponent: Fraction) -> bool:
-    length = max(abs(base.numerator).bit_length(), base.denominator.bit_length())
-    return length > MOST_BITS_OF_POWER or length * abs(exponent) > MOST_BITS_OF_POWER
-
-
-def is_large_argument(node: Node) -> bool:
-    """Whether a number is too large for an exponential."""
-    value = magnitude(node)
-    return value is not None and abs(value) > LARGEST_LOGARITHM
-
-
-def is_pole(word: str, node: Node) -> bool:
-    """Whether a function has no value there, as tan(pi/2) has none."""
-    value = magnitude(node)
-    return word in _POLES and value is not None and abs(_POLES[word](value)) < _NEAR
-
-
-def _computed(node: Node) -> complex:
-    word = node.token.text
-    match node.kind:
-        case "group":
-            return _computed(node.children[0])
-        case "number":
-            return complex(float(Fraction(word)))
-        case "name":
-            return complex(_CONSTANTS[word])
-        case "negative":
-            return -_computed(node.children[0])
-        case "power":
-            base, exponent = map(_computed, node.children)
-            return base**exponent
-        case "call" if len(node.children) == 1:
-            return _FUNCTIONS[word](_computed(node.children[0]))
-        case "chain":
-            total = _computed(node.children[0])
-            for mark, child in zip(node.marks, node.children[1:], strict=True):
-                right = _computed(child)
-                total = _combined(mark, total, right)
-            return total
-    raise ValueError(node.kind)
-
-
-def _combined(mark: str, a: complex, b: complex) -> complex:
-    match mark:
-        case "+":
-            return a + b
-        case "-":
-            return a - b
-        case "/":
-            return a / b
-    return a * b
-
-
-_SUMS = ("sum", "Sum", "product", "prod", "Product")
-_SQUARE_MATRIX = ("det", "trace", "tr")
-_OF_ONE_MATRIX = (*_SQUARE_MATRIX, "norm", "abs", "Abs", "transpose", "diag")
-_EXPONENTIALS = ("exp", "sinh", "cosh", "tanh", "sech", "csch", "coth", "erf", "sigmoid")
-_INFINITE = ("oo", "infinity", "infty", "inf")
-_NO_NUMBERS = (*_INFINITE, "True", "False", "EmptySet")
+SUMS = ("sum", "Sum", "product", "prod", "Product")
+INFINITE = ("oo", "infinity", "infty", "inf")
+_NO_NUMBERS = (*INFINITE, "True", "False", "EmptySet")
 MOST_TERMS = 400
-MOST_EXACT_POWER = 64
-LARGEST_ARGUMENT = 1000
-_MOST_BITS = 4000
+_LONGEST_TOTAL = 20 * MOST_TERMS  # of a sum or product that is written out
 
 
-class Sense:
-    """Goes through a tree as the builders do, and refuses what they would."""
+class IndexedSense:
+    """Goes through what has an index, or may have one."""
 
     def __init__(self, text: str, words: Vocabulary) -> None:
         self.text, self.words = text, words
-        self.bound: dict[str, range | None] = {}
+        self.bound: dict[str, Amount | None] = {}  # what an index is, None where it runs on
+        self.roots: dict[Fraction, tuple[Amount, Fraction]] = {}  # by what stands for them
+        self.parts = 0
 
     def fail(self, reason: str, node: Node) -> NoReturn:
         """Raise the error that points at `node`."""
@@ -1028,6 +1072,167 @@ class Sense:
 
     def number(self, node: Node) -> Amount:
         """Return what a node comes to, which must be a number."""
+        raise NotImplementedError
+
+    def _function(self, word: str, args: list[Amount], node: Node) -> Amount:
+        """Return what a function comes to."""
+        raise NotImplementedError
+
+    def _name(self, node: Node) -> Amount:
+        word, plain = node.token.text, node.token.text.replace("_", "")
+        base, mark, subscript = word.partition("_")
+        if word in self.bound:
+            return self.bound[word] or Amount(standing_for(word))
+        if {subscript, *subscript} & self.bound.keys() and not self.words.indices:
+            letters = [subscript] if subscript in self.bound else [*subscript]
+            return self._entry(base, [self._at(letter) for letter in letters], node)
+        if is_constant(node, self.text, self.words.known, self.words.constants):
+            return Amount(standing_for(word), constant=True, about=constant(word))
+        if plain in self.words.known:
+            return Amount(standing_for(self.words.known[plain]))
+        if mark and self.words.indices and base in (*self.words.indexed, "delta"):
+            letters = re.findall(r"[A-Za-z]|\d+", subscript)
+            if base in self.words.indexed or (len(letters) == 2 and "delta" in self.words.calls):
+                return self._entry(base, [self._index_of(letter, node) for letter in letters], node)
+        if (
+            base == "delta"
+            and len(subscript) == 2
+            and f"delta{subscript[::-1]}" in self.words.known
+        ):
+            return Amount(standing_for(self.words.known[f"delta{subscript[::-1]}"]))
+        if word in _NO_NUMBERS and word in self.words.constants:
+            self.fail("this is not defined", node)
+        if word not in self.words.constants:
+            if word in self.words.calls:
+                self.fail(f"{word} needs brackets: {word}(…)", node)
+            self.fail(f"unknown name {word}", node)
+        return Amount(standing_for(word), constant=True, about=constant(word))
+
+    def _index_of(self, letter: str, node: Node) -> Amount:
+        """Return an index as it is written behind a name with indices."""
+        if letter.isdigit():
+            return Amount(Fraction(letter), True, True)
+        if letter not in {*self.words.indices, *self.bound}:
+            self.fail(f"{letter} is no index", node)
+        return self.bound.get(letter) or Amount(standing_for(letter))
+
+    def _at(self, letter: str) -> Amount | str:
+        """Return what runs, or a letter that is part of a name."""
+        if letter not in self.bound:
+            return letter
+        return self.bound[letter] or Amount(standing_for(letter))
+
+    def _indexed(self, node: Node) -> Amount:
+        base, places = node.token.text, list[Amount | str]()
+        for child in node.children:
+            word = child.token.text
+            free = child.kind == "name" and word not in self.bound and not self.words.indices
+            places.append(word if free else self.number(child))
+        if self.words.indices and base not in self.words.indexed:
+            if base not in self.words.calls:
+                self.fail(f"unknown name {base}", node)
+            return self._function(base, [p for p in places if isinstance(p, Amount)], node)
+        return self._entry(base, places, node)
+
+    def _entry(self, base: str, places: list[Amount | str], node: Node) -> Amount:
+        """Return what stands for an entry, which must be declared where its indices are known."""
+        numbers = [Amount(_standing(p)) if isinstance(p, str) else p for p in places]
+        if base == "delta" and len(places) == 2:
+            return self._function("KroneckerDelta", numbers, node)
+        known = [p if isinstance(p, str) else _counted(p) for p in places]
+        if not self.words.indices and all(known):
+            if f"{base}{''.join(known)}" not in self.words.known:
+                self.fail(f"unknown name {base}_{''.join(known)}", node)
+            return Amount(standing_for(self.words.known[f"{base}{''.join(known)}"]))
+        if not self.words.indices and not self._is_family(base):
+            self.fail(f"unknown name {base}", node)
+        return Amount(opaque(base, *numbers))
+
+    def _is_family(self, base: str) -> bool:
+        digits = tuple(f"{base}{digit}" for digit in range(10))
+        names = self.words.known.values()
+        return any(name == base or name.startswith((f"{base}_", *digits)) for name in names)
+
+    def _running(self, node: Node) -> Amount:
+        parts, word = bound_parts(node), node.token.text
+        sized = len(parts) == 4 or (self.words.indices and len(parts) == 2) or node.marks
+        if word in SUMS[2:] and self.words.indices:
+            self.fail(f"unknown function {word}", node)
+        if not sized or len(parts) not in (2, 3, 4) or (node.marks and not self.words.indices):
+            self.fail(f"write the range: {word}(term, k, 1, n)", node)
+        if parts[1].kind != "name":
+            self.fail("expected the name of the running index", parts[1])
+        ends = [self.number(part) for part in parts[2:4]]
+        if any(end.matrix for end in ends) and not self.words.indices:
+            self.fail("a range goes from a whole number to one", parts[1])
+        if not self.words.indices and all(end.constant for end in ends):
+            return self._written_out(word in SUMS[:2], parts, *ends)
+        body = self._body(parts, None)
+        if node.marks:
+            return Amount()
+        if not self.words.indices and body.exact and body.number == int(word not in SUMS[:2]):
+            return body  # nothing is added, or multiplied by one
+        return Amount(opaque(word, body, Amount(standing_for(parts[1].token.text)), *ends))
+
+    def _written_out(self, add: bool, parts: tuple[Node, ...], low: Amount, high: Amount) -> Amount:
+        if not all(map(_counted, (low, high))):
+            self.fail("a range goes from a whole number to one", parts[1])
+        first, last = (int(end.number or 0) for end in (low, high))
+        if last - first >= MOST_TERMS or max(abs(first), abs(last)) > 10**6:
+            self.fail(f"at most {MOST_TERMS} terms are read", parts[1])
+        total = Amount(Fraction(0 if add else 1), True, True)
+        if last < first:
+            self._body(parts, None)
+        for place in range(first, last + 1):
+            term = self._body(parts, Amount(Fraction(place), True, True))
+            mark = "+" if add else "*"
+            total = sized(combined(mark, total, term), mark, total, term)
+            length = max(map(abs, (total.number or Fraction(0)).as_integer_ratio())).bit_length()
+            if length > _LONGEST_TOTAL and total.exact:
+                self.fail("this number is too large", parts[1])
+            if length > _LONGEST_TOTAL:
+                total = Amount(constant=total.constant)
+        return total
+
+    def _body(self, parts: tuple[Node, ...], at: Amount | None) -> Amount:
+        """Return what is summed where the index is a number, or runs on."""
+        hidden, letter = dict(self.bound), parts[1].token.text
+        self.bound[letter] = at
+        term = self.number(parts[0])
+        if term.matrix and not self.words.indices:
+            self.fail("a sum of matrices is not read", parts[0])
+        self.bound = hidden
+        return term
+
+
+def _standing(word: str) -> Fraction:
+    return Fraction(word) if word.isdigit() else standing_for(word)
+
+
+def _counted(amount: Amount) -> str:
+    """Return a whole number as it is written, "" for all else."""
+    known = amount.exact and amount.constant and amount.number is not None
+    return str(amount.number) if known and amount.number == int(amount.number or 0) else ""
+
+
+_SQUARE_MATRIX = ("det", "trace", "tr")
+_OF_ONE_MATRIX = (*_SQUARE_MATRIX, "norm", "abs", "Abs", "transpose", "diag")
+_EXPONENTIALS = ("exp", "sinh", "cosh", "tanh", "sech", "csch", "coth", "erf", "sigmoid")
+_RELATIONS = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
+_RELATIONS |= {"=": operator.eq, "!=": operator.ne}
+MOST_PARTS = 20_000  # those of a sum counted once for every term
+MOST_EXACT_POWER = 64  # of a number that stands for a name
+_MOST_BITS = 8000
+
+
+class Sense(IndexedSense):
+    """Goes through a tree as the builders do, and refuses what they would."""
+
+    def number(self, node: Node) -> Amount:
+        """Return what a node comes to, which must be a number."""
+        self.parts += 1
+        if self.parts > MOST_PARTS:
+            self.fail("this formula has too many parts", node)
         method = getattr(self, f"_{node.kind}", None)
         if method is None:
             kind = {"relation": "an equation", "list": "a list", "tuple": "a list"}
@@ -1046,74 +1251,9 @@ class Sense:
         above, _, below = mantissa.partition("/")
         return Amount(Fraction(f"{above}e{exponent or 0}") / int(below or 1), True, True)
 
-    def _name(self, node: Node) -> Amount:
-        word = node.token.text
-        base, _, subscript = word.partition("_")
-        runs = {subscript, *subscript} & self.bound.keys()
-        if word not in self.bound and runs and not self.words.indices:
-            if not self._carries(base, subscript, node):
-                self.fail(f"unknown name {word}", node)
-            return Amount(standing_for(word))
-        if is_constant(node, self.text, self.words.known, self.words.constants):
-            return Amount(standing_for(word), constant=True)
-        if word in self.bound or word.replace("_", "") in self.words.known:
-            return Amount(standing_for(self.words.known.get(word.replace("_", ""), word)))
-        base, mark, subscript = word.partition("_")
-        if mark and self._carries(base, subscript, node):
-            return Amount(standing_for(word))
-        if word in _NO_NUMBERS and word in self.words.constants:
-            self.fail("this is not defined", node)
-        if word not in self.words.constants:
-            if word in self.words.calls:
-                self.fail(f"{word} needs brackets: {word}(…)", node)
-            self.fail(f"unknown name {word}", node)
-        return Amount(standing_for(word), constant=True)
-
-    def _carries(self, base: str, subscript: str, node: Node) -> bool:
-        """Whether ``p_k`` is a name because p carries indices, or k runs."""
-        letters = [subscript] if subscript in self.bound else [*subscript]
-        if self.words.indices:
-            if base not in self.words.indexed:
-                return False
-            for letter in re.findall(r"[A-Za-z]|\d+", subscript):
-                if not letter.isdigit() and letter not in {*self.words.indices, *self.bound}:
-                    self.fail(f"{letter} is no index", node)
-            return True
-        if base == "delta" and len(letters) == 2:
-            plain = {f"delta{letters[0]}{letters[1]}", f"delta{letters[1]}{letters[0]}"}
-            return bool(plain & self.words.known.keys() or self.bound.keys() & set(letters))
-        if not self.bound.keys() & set(letters):
-            return False
-        runs = [self.bound.get(letter, (letter,)) for letter in letters]
-        if any(run is None for run in runs):
-            return self._is_family(base)
-        written = itertools.islice(itertools.product(*(run or () for run in runs)), MOST_TERMS)
-        return all(f"{base}{''.join(map(str, at))}" in self.words.known for at in written)
-
-    def _is_family(self, base: str) -> bool:
-        digits = tuple(f"{base}{digit}" for digit in range(10))
-        names = self.words.known.values()
-        return any(name == base or name.startswith((f"{base}_", *digits)) for name in names)
-
-    def _indexed(self, node: Node) -> Amount:
-        base, own = node.token.text, []
-        for child in node.children:
-            free = child.kind == "name" and child.token.text not in self.bound
-            own.append(child.token.text if free and not self.words.indices else "")
-            if not own[-1]:
-                index = self.number(child)
-                own[-1] = str(index.number) if index.exact and index.constant else ""
-        if self.words.indices:
-            if base not in self.words.indexed and base not in self.words.calls:
-                self.fail(f"unknown name {base}", node)
-        elif not (base == "delta" and len(own) == 2):
-            whole = all(own) and f"{base}{''.join(own)}" in self.words.known
-            if not whole and (all(own) or not self._is_family(base)):
-                self.fail(f"unknown name {base}", node)
-        return Amount()
-
     def _negative(self, node: Node) -> Amount:
-        return combined("*", Amount(Fraction(-1), True, True), self.number(node.children[0]))
+        minus, found = Amount(Fraction(-1), True, True), self.number(node.children[0])
+        return sized(combined("*", minus, found), "*", minus, found)
 
     def _chain(self, node: Node) -> Amount:
         total = self.number(node.children[0])
@@ -1123,34 +1263,60 @@ class Sense:
                 self.fail("division by zero", child)
             if mark == "∘" and self.words.indices:
                 self.fail("∘ is not read here", child)
-            total = combined(mark, total, right)
+            if not self.words.indices and right.matrix and mark == "/":
+                self.fail("there is no division by a matrix", child)
+            if not self.words.indices and mark in "+-" and total.matrix != right.matrix:
+                self.fail("these cannot be added: their sizes differ", child)
+            total = sized(combined(mark, total, right), mark, total, right)
         return total
 
     def _power(self, node: Node) -> Amount:
         base, exponent = map(self.number, node.children)
-        both = base.constant and exponent.constant
-        if base.number == 0 and exponent.exact and exponent.constant and not positive(exponent):
+        if exponent.matrix and not self.words.indices:
+            self.fail("an exponent cannot be a matrix", node.children[1])
+        above = exponent.exact and exponent.constant and positive(exponent)
+        if base.number == 0 and not above:
             self.fail("this power is not defined", node.children[1])
-        above = node.children[1].token.text in self.words.indices or exponent.exact
-        if base.number == 0 and self.words.indices and not (above and positive(exponent)):
-            self.fail("this is not defined", node.children[1])
-        if problem := power_problem(node, base, exponent, indexed=bool(self.words.indices)):
+        if problem := power_problem(base, exponent, indexed=bool(self.words.indices)):
             self.fail(problem, node.children[1])
+        if base.number == 0:
+            return Amount(Fraction(0), True, True)
+        return self._raised(base, exponent)
+
+    def _raised(self, base: Amount, exponent: Amount) -> Amount:
+        """Return a power, exactly where it is one of numbers, or a root that is one."""
+        both = base.constant and exponent.constant
         power = exponent.number if exponent.exact else None
-        small = power is not None and abs(power) <= MOST_EXACT_POWER and power.denominator == 1
+        if (base.number == 1 and base.exact) or power == 1:
+            return base
+        if both and power is not None and base.number in self.roots:
+            below, degree = self.roots[base.number]
+            return self._raised(below, Amount(power * degree, True, True))
+        if both and power is not None and base.exact and base.number is not None:
+            if (value := exact_power(base.number, power)) is not None:
+                return Amount(value, True, True)
+            found = Amount(opaque("^", base, exponent), constant=True)
+            if found.number is not None and base.number > 0:
+                self.roots[found.number] = (base, power)
+            return sized(found, "^", base, exponent)
+        small = power is not None and power.denominator == 1 and abs(power) <= MOST_EXACT_POWER
         if small and power is not None and base.number is not None:
-            return Amount(base.number ** int(power), base.exact or not power, both or not power)
-        return Amount(opaque("^", base, exponent), constant=both)
+            found = Amount(base.number ** int(power), not power, both or not power)
+        else:
+            found = Amount(opaque("^", base, exponent), constant=both)
+        return sized(found, "^", base, exponent)
 
     def _factorial(self, node: Node) -> Amount:
         return self._function("factorial", [self.number(node.children[0])], node)
 
     def _percent(self, node: Node) -> Amount:
-        return combined("/", self.number(node.children[0]), Amount(Fraction(100), True, True))
+        found, hundred = self.number(node.children[0]), Amount(Fraction(100), True, True)
+        return sized(combined("/", found, hundred), "/", found, hundred)
 
     def _degrees(self, node: Node) -> Amount:
         found = self.number(node.children[0])
-        return found._replace(exact=found.number == 0)
+        turned = found._replace(exact=found.number == 0)
+        return sized(turned, "*", found, Amount(constant=True, about=cmath.pi / 180))
 
     def _transpose(self, node: Node) -> Amount:
         return self.number(node.children[0])
@@ -1174,11 +1340,9 @@ class Sense:
     def _call(self, node: Node) -> Amount:
         word, args = node.token.text, node.children
         if self.words.indices and word in self.words.indexed:
-            for child in args:
-                self.number(child)
-            return Amount()
+            return self._entry(word, [self.number(child) for child in args], node)
         binds = word == "Largest" or (word in EXTREMA and self._binds(node))
-        if word in _SUMS or (self.words.indices and binds):
+        if word in SUMS or (self.words.indices and binds):
             return self._running(node)
         if word == "Matrix" and len(args) == 1 and args[0].kind == "list":
             return self._matrix(args[0])
@@ -1197,51 +1361,33 @@ class Sense:
         index = index.children[0] if index.kind == "tuple" and index.children else index
         return index.kind == "name" and index.token.text in self.words.indices
 
-    def _running(self, node: Node) -> Amount:
-        parts = bound_parts(node)
-        sized = len(parts) == 4 or (self.words.indices and len(parts) == 2) or node.marks
-        if node.token.text in _SUMS[2:] and self.words.indices:
-            self.fail(f"unknown function {node.token.text}", node)
-        if not sized or len(parts) not in (2, 3, 4) or (node.marks and not self.words.indices):
-            self.fail(f"write the range: {node.token.text}(term, k, 1, n)", node)
-        if parts[1].kind != "name":
-            self.fail("expected the name of the running index", parts[1])
-        letter = parts[1].token.text
-        ends = [self.number(part) for part in parts[2:4]]
-        run: range | None = None
-        if not self.words.indices and all(end.constant for end in ends):
-            if not all(
-                (end.exact and end.number and end.number.denominator == 1) or end.number == 0
-                for end in ends
-            ):
-                self.fail("a range goes from a whole number to one", parts[1])
-            low, high = (int(end.number or 0) for end in ends)
-            if high - low >= MOST_TERMS or max(abs(low), abs(high)) > 10**6:
-                self.fail(f"at most {MOST_TERMS} terms are read", parts[1])
-            run = range(low, high + 1)
-        hidden = dict(self.bound)
-        self.bound[letter] = run
-        if (run is None or len(run)) and self.number(parts[0]).matrix and not self.words.indices:
-            self.fail("a sum of matrices is not read", parts[0])
-        self.bound = hidden
-        return Amount()
-
     def _cases(self, node: Node) -> Amount:
         parts = [*node.children]
         if self.words.indices:
             self.fail("cases are not read here", node)
-        found = [self.number(parts.pop())] if len(parts) % 2 else []
-        for value, condition in zip(parts[::2], parts[1::2], strict=True):
-            found.append(self.number(value))
-            while condition.kind == "group":
-                condition = condition.children[0]
-            if condition.kind != "relation" or "≈" in condition.marks:
-                self.fail("expected a condition, such as x > 0", condition)
-            for side in self._sides(condition):
-                self.number(side)
-        if len({one.number for one in found}) == 1:
-            return found[0]
-        return Amount()
+        rest = [self.number(parts.pop())] if len(parts) % 2 else []
+        pairs = zip(parts[::2], parts[1::2], strict=True)
+        found = [(self.number(value), self._holds(condition)) for value, condition in pairs]
+        amounts = [*(amount for amount, _ in found), *rest]
+        if len({one.number for one in amounts}) == 1:
+            return amounts[0]
+        for amount, holds in found:
+            if holds is not False:
+                return amount if holds else Amount()
+        return amounts[-1]
+
+    def _holds(self, condition: Node) -> bool | None:
+        """Tell whether a condition holds; None where that is not the same everywhere."""
+        while condition.kind == "group":
+            condition = condition.children[0]
+        if condition.kind != "relation" or "≈" in condition.marks:
+            self.fail("expected a condition, such as x > 0", condition)
+        sides = [about_what(self.number(side)) for side in self._sides(condition)]
+        known = [side.real for side in sides if side is not None]
+        if len(known) < len(condition.children):
+            return None
+        links = zip(condition.marks, known, known[1:], strict=False)
+        return all(_RELATIONS[mark](left, right) for mark, left, right in links)
 
     def _sides(self, condition: Node) -> tuple[Node, ...]:
         """Return what is compared, or the delta where two indices are."""
@@ -1255,12 +1401,14 @@ class Sense:
     def _derivative(self, node: Node) -> Amount:
         if len(node.children) < 2:
             self.fail("differentiate with respect to a variable: diff(f, x)", node)
-        if self.number(node.children[0]).matrix and not self.words.indices:
+        found = [self.number(node.children[0])]
+        if found[0].matrix and not self.words.indices:
             self.fail("differentiate with respect to a variable: diff(f, x)", node)
         for by in node.children[1:]:
             times = by.kind == "number" and by is not node.children[1] and by.token.text in "123"
             variable = by.children[0] if by.kind == "tuple" and by.children else by
             if times and not self.words.indices:
+                found += found[-1:] * (int(by.token.text) - 1)
                 continue
             while variable.token.text in EXTREMA and len(variable.children) == 1:
                 variable = variable.children[0]
@@ -1268,15 +1416,11 @@ class Sense:
             entry = is_entry and variable.token.text in self.words.indexed
             if variable.kind != "name" and not entry:
                 self.fail("differentiate with respect to a variable: diff(f, x)", by)
-            if self.number(variable).constant or variable.token.text.startswith("delta_"):
+            found.append(self.number(variable))
+            defined = variable.token.text.replace("_", "") in self.words.defined
+            if found[-1].constant or defined or variable.token.text.startswith("delta_"):
                 self.fail("differentiate with respect to a variable: diff(f, x)", by)
-        if node.children[0].kind == "name" and node.children[0].token.text in self.words.calls:
-            return Amount()  # dT/dx of a function T
-        if not self.words.indices and not shares_a_name(node.children[0], node.children[1]):
-            return Amount(Fraction(0))  # once it is carried out
-        if not self.words.indices and node.children[0].token.text == node.children[1].token.text:
-            return Amount(Fraction(1))
-        return Amount()
+        return Amount(opaque("diff", *found))
 
     def _limit(self, node: Node) -> Amount:
         if len(node.children) not in (3, 4) or node.token.text not in self.words.calls:
@@ -1286,7 +1430,7 @@ class Sense:
         if variable.kind != "name" or self.number(variable).constant:
             self.fail("write limit(f, x, a)", variable)
         end = to.children[0] if to.kind == "negative" else to
-        if not (end.kind == "name" and end.token.text in _INFINITE):
+        if not (end.kind == "name" and end.token.text in INFINITE):
             self.number(to)
         return Amount()
 
@@ -1302,12 +1446,14 @@ class Sense:
             self.fail(f"{word} takes numbers, not a matrix", node)
         first = args[0]
         known = first.number if first.exact and first.constant else None
-        if word in _EXPONENTIALS and first.constant and is_large_argument(node.children[0]):
+        if word in _EXPONENTIALS and first.constant and is_large_argument(first):
             self.fail("this number is too large", node)
-        if first.constant and is_pole(word, node.children[0]):
+        if first.constant and is_pole(word, first):
             self.fail("this is not defined", node)
         if word == "factorial" and known is not None and not 0 <= known <= LARGEST_FACTORIAL:
             self.fail(f"factorials are read from 0 to {LARGEST_FACTORIAL}", node)
+        if word in ("KroneckerDelta", "delta") and not all(map(_is_index, args)):
+            self.fail("delta takes two indices", node)
         if takes_too_long(word, args):
             self.fail(f"this number is too large for {word}", node)
         if word in ("log", "ln", "log2", "log10") and first.number == 0:
@@ -1318,7 +1464,14 @@ class Sense:
             self.fail("there is no logarithm to this base", node)
         if word == "root" and args[1].number == 0:
             self.fail("there is no root of degree 0", node)
-        return applied(word, args)
+        if word == "sqrt" and first.number != 0:
+            return self._raised(first, Amount(Fraction(1, 2), True, True))
+        return sized(applied(word, args, self.words.indices), word, *args)
+
+
+def _is_index(amount: Amount) -> bool:
+    whole = amount.exact and amount.number is not None and amount.number.denominator == 1
+    return whole or not amount.constant
 
 
 #: What may be left to be worked out: by the operator, the words that it is called by.
@@ -2463,15 +2616,21 @@ _LABEL = re.compile(
 def without_environments(text: str) -> str:
     r"""Return a text of the same length without environments of lines, and without their marks.
 
-    What stands in a matrix, or between cases, stays.
+    What stands in a matrix, or between cases, stays.  An environment may have begun in an earlier
+    line, or go on in the next one.
 
     >>> without_environments(r"\begin{aligned} &x \\ \end{aligned}").strip()
     'x'
+    >>> without_environments(r"&= x \\ \end{aligned}").strip()
+    '= x'
     """
-    if "\\begin" not in text:
+    if "\\begin" not in text and "\\end" not in text:
         return text
-    signs, inside = list(text), []
-    for mark in _LAYOUT_MARK.finditer(text):
+    marks = list(_LAYOUT_MARK.finditer(text))
+    begun = [mark["name"] for mark in marks if mark["end"] == "begin"]
+    before = [m["name"] for m in marks if m["end"] == "end" and m["name"] not in begun]
+    signs, inside = list(text), before[::-1]
+    for mark in marks:
         name = mark["name"]
         if mark["end"] == "begin":
             inside.append(name)
@@ -2662,6 +2821,7 @@ def look(
     indexed: Collection[str] = (),
     indices: Collection[str] = (),
     blocks: bool = False,
+    defined: Collection[str] = (),
     latex: bool = False,
     operators: Collection[str] | None = None,
 ) -> str:
@@ -2686,6 +2846,8 @@ def look(
         What may be such an index, in lines with indices; these have no functions but `functions`.
     blocks
         Whether lists are block matrices.
+    defined
+        Names that stand for something else: nothing is differentiated with respect to these.
     latex
         Whether to read LaTeX, even where nothing in the text says so.
     operators
@@ -2712,7 +2874,9 @@ def look(
         text = without_label(text, frozenset(known))
     tree = read_tree(text, implicit=implicit, functions=called, words=words, latex=latex)
     _check_names(tree, str(text), known, frozenset(constants), called, frozenset(indexed))
-    vocabulary = Vocabulary(known, constants, {**own, **calls}, indexed, indices, blocks)
+    meant = [name.replace("_", "") for name in defined]
+    called_as = {**own, **calls}
+    vocabulary = Vocabulary(known, constants, called_as, indexed, indices, blocks, meant)
     Sense(str(text), vocabulary).number(tree)
     if operators is not None:
         refuse_unfinished(tree, str(text), operators, vocabulary, functions)
