@@ -259,9 +259,9 @@ def loss_and_grads(
 # own takes 5 to 10. It puts your weights into the model of part 1, which must therefore be the one
 # described there, and lets it write: for 512 new sequences, one symbol after the other, each from what
 # the model has written itself. The first six points come with half of the symbols right, and a share
-# of them from a fifth on: guesses earn nothing. The other six come with nine sequences in ten, and a
-# share of them before. The last two are for the losses: they begin near $\log 9 = 2.197$, fall, and
-# end where the loss on new sequences is.
+# of them from a fifth on: guesses earn nothing, nor does a model that was not trained by this call. The other
+# six come with nine sequences in ten, and a share of them before. The last two are for the losses: they begin
+# near $\log 9 = 2.197$, fall, and end where the loss on new sequences is.
 #
 # Your feedback shows the curve of your losses, and the seed and the seconds of the run. It is trained anew
 # only if you hand in again and what `train` uses has changed.
@@ -307,7 +307,8 @@ def train(seed: int, d: int) -> "(dictionary of arrays, losses)":
 # How it is graded. `train_classifier` is called once, with a width of the grader's, and may take 120 seconds of processor time; our own
 # takes 2 to 3. The grader runs your weights on 1000 new sequences. Four points come with three right answers
 # in four, the other four with 95 in 100; a share of them before, from six in ten on. A guess is right
-# every other time, and earns nothing.
+# every other time, and earns nothing; nor does a model that is sure where it is wrong (a mean loss over 0.8),
+# as one that knows a few sequences by heart, or one that was not trained by this call.
 
 # %% exercise="cap_classify"
 class Classifier:
@@ -360,9 +361,10 @@ def train_classifier(seed: int, d: int) -> "dictionary of arrays":
 # Now train a model, and apply them to 256 new sequences; the decoder's input is what it would be in training. Write the
 # results into the cell, so that nothing is trained when you hand in.
 #
-# 4. `mirror`: four numbers, the masses of both heads of `decoder.0.cross` and of `decoder.1.cross`. `distances`: six, for
-#    `encoder.0.self`, `encoder.1.self`, `decoder.0.self`, `decoder.1.self`, `decoder.0.cross`, `decoder.1.cross`.
-# 5. `entropies`: six rows of two, in the order of these six names.
+# 4. `mirror`: four numbers in any order, the masses of both heads of `decoder.0.cross` and of `decoder.1.cross`.
+#    `distances`: six in any order, one for each attention.
+# 5. `entropies`: six rows of two, for `encoder.0.self`, `encoder.1.self`, `decoder.0.self`, `decoder.1.self`,
+#    `decoder.0.cross`, `decoder.1.cross`. Their order counts.
 # 6. `sharper`: three whole numbers, 0 or 1. Which layer has the lower entropy, in the mean of its heads: for the encoder, for the
 #    decoder's attention to itself, and for that to the encoder? It is judged by your own `entropies`.
 #
@@ -372,9 +374,9 @@ def train_classifier(seed: int, d: int) -> "dictionary of arrays":
 # %% exercise="cap_attention"
 import numpy as np
 
-mirror = None     # four numbers
-distances = None  # six numbers
-entropies = None  # six rows of two numbers
+mirror = None     # four numbers, in any order
+distances = None  # six numbers, in any order
+entropies = None  # six rows of two numbers, in the order above
 sharper = None    # three whole numbers, 0 or 1
 
 

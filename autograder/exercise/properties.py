@@ -10,6 +10,7 @@ depends on what goes in, and that isn't just that.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from typing import Any, Protocol
 
@@ -27,6 +28,13 @@ class _Watched(Protocol):
     modified: bool
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
+
+
+class _Ran(Protocol):
+    """A call that says how long the expensive one took."""
+
+    @property
+    def spent(self) -> float | None: ...
 
 
 def rows_sum_to_one(weights: Any, *, axis: int = -1, what: str = "the weights") -> None:
@@ -164,6 +172,22 @@ def refuses(
             raise
         raise Mismatch(f"{why or 'such arguments'} should raise {error.__name__}") from None
     raise Mismatch(f"{why or 'such arguments'} should raise {error.__name__}, and are accepted")
+
+
+def took_work(call: _Ran, little: Callable[[], Any]) -> None:
+    """Require that an expensive call took more processor time than a little of its work does here.
+
+    What was kept of an earlier run, and cut to the size that is asked for, comes at once. Let
+    ``little`` be a few steps of hundreds: so no run is refused that was a run.
+    """
+    began = time.thread_time()
+    little()
+    if call.spent is not None and call.spent < time.thread_time() - began:
+        raise Mismatch(
+            "it came at once, in less time than a few steps of a training take: it has to be made "
+            "by this call",
+            kind="kept",
+        )
 
 
 def _depends(f: Function, x: Array, plain: Array, what: str) -> None:

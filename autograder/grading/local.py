@@ -6,6 +6,7 @@ import copy
 import importlib
 import inspect
 import sys
+import time
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -170,7 +171,9 @@ def _listening(function: Callable[[], Any]) -> Reply:
 @remembered(size=100)
 def _ran(function: Callable[..., Any], asked: Values) -> Run:
     args, kwargs = asked.values
-    return Run(Local(function)(*args, **kwargs))
+    began = time.thread_time()
+    value = Local(function)(*args, **kwargs)
+    return Run(value, time.thread_time() - began)
 
 
 def _as_data(value: Any) -> Any:

@@ -194,12 +194,15 @@ class Marking:
             self._fault = f"The grader failed here ({type(error).__name__}: {error})."
 
     def _because(self, item: Item) -> Item:
-        """Say that an answer is missing because its cell stopped."""
-        if self.stopped is None or item.note != "blank":
+        """Say that an answer, or something that it uses, is missing because its cell stopped."""
+        if self.stopped is None or item.note not in ("blank", "student_error"):
             return item
+        why = self.stopped.message.rstrip(".") + "."
+        if item.note == "student_error":
+            return replace(item, feedback=f"{item.feedback} Its cell had stopped before: {why}")
         note = "timeout" if self.stopped.kind == "timeout" else "cell_error"
-        text = f"There is no answer to read, because the cell stopped: {self.stopped.message}"
-        return replace(item, note=note, feedback=text.rstrip(".") + ".")
+        text = f"There is no answer to read, because the cell stopped: {why}"
+        return replace(item, note=note, feedback=text)
 
 
 def _with_missing(items: list[Item], names: Sequence[str]) -> list[Item]:

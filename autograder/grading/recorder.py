@@ -246,6 +246,11 @@ class Recorder:
         self._last, self.ran = found, True
         return self._asked.trained(found.value)
 
+    @property
+    def spent(self) -> float | None:
+        """Processor time of the last expensive call; None where no clock was read."""
+        return self._last.seconds
+
     def trained(self, seed: int, losses: Sequence[float] = ()) -> None:
         """Show in feedback and report what was called last: its seed, its time, its losses."""
         self.training = Training.of(self._last, seed, losses)

@@ -187,14 +187,31 @@ def relative_test(f, d: int, rng: np.random.Generator) -> bool:
     return passes(f, d, rng)
 
 
-def passes(f, d, rng, positions=60, same=False, tolerance=1e-8, both=True, equal=False):
+def as_they_are(m, n):
+    """Positions in their order."""
+    return m, n
+
+
+def passes(
+    f,
+    d,
+    rng,
+    positions=60,
+    same=False,
+    tolerance=1e-8,
+    both=True,
+    equal=False,
+    places=as_they_are,
+    way=1,
+):
     """Compare 20 scores with those of the same vectors at positions shifted by the same number."""
     for _ in range(20):
         q, k = rng.normal(size=(2, d))
         k = q if equal else k
         m, n, shift = rng.integers(1, positions, 3)
         n = m if same else n
-        later = f(q, m + shift * both) @ f(k, n + shift)
+        one, other = places(m + shift * both, n + way * shift)
+        later = f(q, one) @ f(k, other)
         if abs(f(q, m) @ f(k, n) - later) > tolerance:
             return False
     return True
@@ -235,7 +252,8 @@ def turning(base, speed=1.0):
 
     def encode(x, position):
         pairs = np.asarray(x, float).reshape(-1, 2)
-        angles = position**speed * base ** (-np.arange(len(pairs)) / len(pairs))
+        turned = np.sign(position) * abs(position) ** speed  # also before position 0
+        angles = turned * base ** (-np.arange(len(pairs)) / len(pairs))
         c, s = np.cos(angles), np.sin(angles)
         x, y = pairs.T
         return np.stack([c * x - s * y, s * x + c * y], axis=1).ravel()
@@ -255,6 +273,11 @@ def fading(rate):
     return lambda x, position: turn(x, position) * rate**position
 
 
+def shrinking_alone(x, position):
+    """Shrink with the position, and turn nowhere."""
+    return x * 0.97**position
+
+
 def stopping(last):
     """Turn up to some position and no further."""
     turn = turning(100)
@@ -263,7 +286,18 @@ def stopping(last):
 
 def half_turns(x, position):
     """Turn by half a circle a position, which is exact."""
-    return x * (-1) ** position
+    return x * (-1.0) ** position
+
+
+def unplaced(x, position):
+    """Leave every vector as it is."""
+    return x
+
+
+def shadow(x, position):
+    """Turn half of the numbers, without the others: such scores are the same over -3 and over 3."""
+    angle, first = 0.7 * position, np.asarray(x)[: len(x) // 2]
+    return np.concatenate([np.cos(angle) * first, np.sin(angle) * first])
 
 
 def quaternion(x, position):
@@ -283,7 +317,8 @@ def clock(x, position):
 def additive_encodings(call, rng):
     """Rotations of pairs pass; encodings that are added to the vectors don't."""
     rotations = given(half_turns), given(clock), made(turning, 10000)
-    for answer in [call(model, 2 * d, seeded(d)) for d, model in enumerate(rotations, 1)]:
+    others = given(unplaced), given(shadow)  # they tell mistakes apart that rotations don't
+    for answer in [call(model, 2 * d, seeded(d)) for d, model in enumerate(rotations + others, 1)]:
         agree(answer, True, what="the answer for a rotation")
     agree(call(made(adding, 10000), 4, seeded(4)), False, what="the answer for added encodings")
     agree(call(made(adding, 100), 8, seeded(5)), False, what="the answer for added encodings")
@@ -292,7 +327,8 @@ def additive_encodings(call, rng):
 @exercise.check(points=0.25, after=additive_encodings)
 def shrinking(call, rng):
     """A rotation that also shrinks with the position is not relative."""
-    agree(call(made(fading, 0.97), 8, seeded(6)), False, what="the answer for a shrinking one")
+    for model in (made(fading, 0.97), given(shrinking_alone)):
+        agree(call(model, 8, seeded(6)), False, what="the answer for a shrinking one")
 
 
 @exercise.check(points=0.25, after=additive_encodings)
@@ -334,6 +370,18 @@ def vectors_compared(f, d, rng):
 def exact_equality(f, d, rng):
     """You ask for equal numbers. Sines and cosines are rounded: allow a small difference."""
     return passes(f, d, rng, tolerance=0)
+
+
+@exercise.misconception
+def exchanged(f, d, rng):
+    """In one of your two scores the positions are exchanged: −3 and 3 are two distances."""
+    return passes(f, d, rng, places=lambda m, n: (n, m))
+
+
+@exercise.misconception
+def moved_apart(f, d, rng):
+    """You moved one back where the other went on: move both by the same number."""
+    return passes(f, d, rng, way=-1)
 
 
 @exercise.misconception

@@ -99,13 +99,13 @@ def in_latex():
 
 @formula.misconception(credit=0.5)
 def without_biases():
-    """The biases are missing."""
+    """These are the matrices. Each map adds a bias."""
     return "8*d**2"
 
 
 @formula.misconception()
 def narrow_biases():
-    """One of the biases is as wide as the hidden layer, which is 4d."""
+    """The first bias is added to the hidden layer, so it is as wide as that."""
     return "8*d**2 + 2*d"
 
 
@@ -117,14 +117,20 @@ def one_bias_alone():
 
 @formula.misconception()
 def wide_biases():
-    """One of the biases is as wide as the output, which is d."""
+    """The second bias is added to the output, so it is as wide as the model."""
     return "8*d**2 + 8*d"
 
 
 @formula.misconception(credit=0.5)
 def one_matrix_with_both_biases():
-    """There are two matrices, and each of them has d · 4d weights."""
+    """That is one of the two. One widens, the other one narrows."""
     return "4*d**2 + 5*d"
+
+
+@formula.misconception(credit=0.5)
+def one_matrix_without_biases():
+    """That is one of the two matrices. Each map adds a bias, too."""
+    return "4*d**2"
 
 
 @formula.misconception()

@@ -121,6 +121,30 @@ def through_y():
     return ["(a*x + b - M)/sqrt(V)", "a*(x - m)/sqrt(V)", "a*y*sqrt(v)/sqrt(V)", "y"]
 
 
+@positive_steps.misconception()
+def mean_not_shifted_put_in():
+    """The shift moves all entries, and their mean with them."""
+    return ["(a*x + b - M)/sqrt(V)", "(a*x + b - a*m)/(a*sqrt(v))", "y + b/(a*sqrt(v))"]
+
+
+@positive_steps.misconception()
+def shift_scaled_put_in():
+    """The entries are multiplied first and then shifted: b is not multiplied."""
+    return ["(a*x + b - M)/sqrt(V)", "(a*x + b - a*(m + b))/(a*sqrt(v))", "y + (b - a*b)/(a*sqrt(v))"]
+
+
+@positive_steps.misconception()
+def mean_not_scaled_put_in():
+    """The factor multiplies all entries, and so their mean."""
+    return ["(a*x + b - M)/sqrt(V)", "(a*x + b - m - b)/(a*sqrt(v))", "(a*x - m)/(a*sqrt(v))"]
+
+
+@positive_steps.misconception()
+def factor_not_squared_put_in():
+    """Squared deviations get the factor squared."""
+    return ["(a*x + b - M)/sqrt(V)", "a*(x - m)/sqrt(a*v)", "sqrt(a)*y"]
+
+
 @exercise.part(points=0.75, answer=Derivation(chain("-a", "-y")))
 def negative_steps():
     """The factor −a, negative: from the definition to what becomes of y."""
@@ -160,6 +184,36 @@ def in_latex_again():
 def through_y_again():
     """Write x − m as y √v."""
     return ["(b - a*x - M)/sqrt(V)", "-a*(x - m)/sqrt(V)", "-a*y*sqrt(v)/sqrt(V)", "-y"]
+
+
+@negative_steps.misconception()
+def mean_not_shifted_put_in_again():
+    """The shift moves all entries, and their mean with them."""
+    return ["(-a*x + b - M)/sqrt(V)", "(-a*x + b + a*m)/(a*sqrt(v))", "-y + b/(a*sqrt(v))"]
+
+
+@negative_steps.misconception()
+def shift_scaled_put_in_again():
+    """The entries are multiplied first and then shifted: b is not multiplied."""
+    return ["(-a*x + b - M)/sqrt(V)", "(-a*x + b + a*(m + b))/(a*sqrt(v))", "-y + (b + a*b)/(a*sqrt(v))"]
+
+
+@negative_steps.misconception()
+def mean_not_scaled_put_in_again():
+    """The factor multiplies all entries, and so their mean."""
+    return ["(-a*x + b - M)/sqrt(V)", "(-a*x + b - m - b)/(a*sqrt(v))", "(-a*x - m)/(a*sqrt(v))"]
+
+
+@negative_steps.misconception()
+def factor_not_squared_put_in_again():
+    """Squared deviations get the factor squared."""
+    return ["(-a*x + b - M)/sqrt(V)", "-a*(x - m)/sqrt(a*v)", "-sqrt(a)*y"]
+
+
+@negative_steps.misconception()
+def sign_lost():
+    """The root of the variance is positive whatever the factor's sign: where does the sign go?"""
+    return ["(-a*x + b - M)/sqrt(V)", "-a*(x - m)/(-a*sqrt(v))", "y"]
 
 
 positive_numbers = Formula(

@@ -205,11 +205,13 @@ def with_trained_weights(call, rng):
 def learns(call, rng):
     """From the start a gradient other than 0 reaches the matrix up, and later all weights."""
     found = seeded(call, 16, 8).gradients(tokens(rng, 20, 16))
+    module, _ = with_trained_weights(call, rng)
+    x = tokens(rng, 20, 6)
+    later, given = module.gradients(x).parameters, module(x).array
     gradient = found.parameters.get("up.weight")
     require(gradient is not None, "no gradient reaches `up.weight`")
     require(abs(gradient.array).max() > 1e-4, "the gradient of `up.weight` is 0")
-    module, _ = with_trained_weights(call, rng)
-    later = module.gradients(tokens(rng, 20, 6)).parameters
+    require(not np.allclose(given, x.numpy()), "trained weights change nothing: what is learnt?")
     for name in SHAPES:
         reached = later.get(name) is not None and abs(later[name].array).max() > 1e-4
         require(reached, f"with trained weights no gradient reaches `{name}`")

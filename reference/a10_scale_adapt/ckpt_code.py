@@ -98,9 +98,10 @@ class Watch(torch.autograd.Function):
     """Passes x on, saves a copy for the backward pass, and tells how much is alive meanwhile."""
 
     @staticmethod
-    def forward(ctx, x, alive, most, _copies, _all):
-        """Copies and results count as long as somebody keeps them."""
+    def forward(ctx, x, alive, most, _copies, _all, _calls):
+        """Copies and results count as long as somebody keeps them, and calls for ever."""
         kept, passed = x.clone(), x.clone()
+        most["calls"] += 1
         for tensor, names in ((kept, ("copies", "all")), (passed, ("all",))):
             for name in names:
                 alive[name] += 1
@@ -114,7 +115,7 @@ class Watch(torch.autograd.Function):
     def backward(ctx, gradient):
         """Use what was saved; the gradients of the counters are what they have counted."""
         (kept,) = ctx.saved_tensors
-        counts = (torch.tensor(float(ctx.most[name])) for name in ("copies", "all"))
+        counts = (torch.tensor(float(ctx.most[name])) for name in ("copies", "all", "calls"))
         return gradient + 0 * kept, None, None, *counts
 
 
@@ -129,16 +130,16 @@ class Watched(nn.Module):
     def __init__(self, alive, most):
         super().__init__()
         self.alive, self.most = alive, most
-        self.copies, self.all = (nn.Parameter(torch.zeros(())) for _ in range(2))
+        self.copies, self.all, self.calls = (nn.Parameter(torch.zeros(())) for _ in range(3))
 
     def forward(self, x):
         """Do nothing, and watch."""
-        return Watch.apply(x, self.alive, self.most, self.copies, self.all)
+        return Watch.apply(x, self.alive, self.most, self.copies, self.all, self.calls)
 
 
 def watched(L):
     """Blocks that count together."""
-    alive, most = ({"copies": 0, "all": 0} for _ in range(2))
+    alive, most = ({"copies": 0, "all": 0, "calls": 0} for _ in range(2))
     return [Watched(alive, most) for _ in range(L)]
 
 
@@ -190,7 +191,8 @@ def little_is_saved(call, rng):
     """At most the inputs of the segments and what lies within one of them are kept."""
     for L, segments in ((24, 4), (26, 5)):
         found = call.gradients(made(watched, L), segments, torch.ones(2, 3))
-        copies, everything = (found.parameters[f"0.0.{name}"] for name in ("copies", "all"))
+        names = ("copies", "all", "calls")
+        copies, everything, calls = (found.parameters[f"0.0.{name}"] for name in names)
         require(everything is not None, "a block gets no gradient")
         longest = L - (segments - 1) * (L // segments)
         within(
@@ -201,6 +203,8 @@ def little_is_saved(call, rng):
             "too many activations are alive at once",
             kind="inputs" if copies.array < L / 2 else "activations",
         )
+        again = calls.array > L
+        require(again, "no block is run again: what it needs is kept after all, in another place")
         enough = copies.array >= L // segments
         require(enough, "your segments are shorter than so many would be", credit=0.5)
 

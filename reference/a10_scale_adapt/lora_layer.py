@@ -179,8 +179,12 @@ def adapted(call, rng, W, r=2, alpha=6.0):
     return layer, alpha / r * B @ A
 
 
-#: A layer in which nothing is adapted stays what it was, whatever is merged.
-IDLE = "the factors have no effect, so there is nothing to merge"
+def effective(layer, W, x, consequence):
+    """Require that the factors of an adapted layer change its output; return it."""
+    found = layer(x).array
+    idle = np.allclose(found, (x @ W.T).numpy(), atol=1e-3)
+    require(not idle, f"the factors have no effect, so {consequence}")
+    return found
 
 
 def near(given, right, **kwargs):
@@ -195,10 +199,11 @@ def begins_as_it_was(call, rng):
     near(fresh(call, W)(x), x @ W.T)
 
 
-@exercise.check(points=0.75)
+@exercise.check(points=1.25)
 def begins_to_learn(call, rng):
     """A gradient reaches the factor that starts at 0, so that it isn't stuck there."""
     W, x = data(rng)
+    effective(adapted(call, rng, W)[0], W, x, "they can't learn anything")
     found = fresh(call, W).gradients(x)
     for name in "AB":
         require(name in found.parameters, f"{name} is no parameter")
@@ -208,7 +213,7 @@ def begins_to_learn(call, rng):
     require(max(largest) > 1e-4, "the gradients of A and B are both 0: neither would ever change")
 
 
-@exercise.check(points=1.5)
+@exercise.check(points=1)
 def both_paths(call, rng):
     """With trained factors it gives W x + (α/r) B A x, for other ranks and batches, too."""
     for r, alpha in ((1, 6.0), (3, 1.5)):
@@ -218,13 +223,13 @@ def both_paths(call, rng):
         near(layer(x[None]), (x @ (W + update).T)[None])
 
 
-@exercise.check(points=1)
+@exercise.check(points=0.75)
 def merging_changes_nothing(call, rng):
     """After merge(), once or twice, the outputs are the same, and `weight` gives them by itself."""
     W, x = data(rng)
     layer, _ = adapted(call, rng, W)
-    before, each = layer(x).array, layer(torch.eye(W.shape[1])).array
-    require(not np.allclose(before, (x @ W.T).numpy(), atol=1e-3), IDLE)
+    before = effective(layer, W, x, "there is nothing to merge")
+    each = layer(torch.eye(W.shape[1])).array
     layer.merge()
     near(layer(x), before, what="the merged output")
     near(layer.weight, each.T, what="the merged weight")
@@ -237,8 +242,7 @@ def unmerging_undoes_it(call, rng):
     """After unmerge() the weight is W again, and the outputs are the same."""
     W, x = data(rng)
     layer, _ = adapted(call, rng, W)
-    before = layer(x).array
-    require(not np.allclose(before, (x @ W.T).numpy(), atol=1e-3), IDLE)
+    before = effective(layer, W, x, "there is nothing to undo")
     layer.unmerge()
     near(layer.weight, W, what="the weight of a layer that was never merged")
     layer.merge()
@@ -247,18 +251,19 @@ def unmerging_undoes_it(call, rng):
     near(layer(x), before, what="the output")
 
 
-@exercise.check(points=0.5)
+@exercise.check(points=1)
 def only_the_factors_learn(call, rng):
     """Gradients reach A and B, and W gets none."""
     W, x = data(rng)
     layer, _ = adapted(call, rng, W)
+    effective(layer, W, x, "they can't learn anything")
     found = layer.gradients(x)
     learning = {name for name, gradient in found.parameters.items() if gradient is not None}
     require(learning == {"A", "B"}, "A and B, and nothing else, should get a gradient")
     require(found.hidden == 0, "a gradient reaches numbers that are no parameters")
 
 
-@exercise.check(points=0.5)
+@exercise.check(points=0.25)
 def no_rank_is_refused(call, rng):
     """A rank of 0 raises a ValueError."""
     W, _ = data(rng)
@@ -281,6 +286,17 @@ class BothZero(LoRALinear):
     def __init__(self, W, r, alpha):
         super().__init__(W, r, alpha)
         nn.init.zeros_(self.A)
+
+
+@exercise.misconception(fatal="nothing is learned with it")
+class NeverLearns(LoRALinear):
+    """No gradient reaches the factors: `detach` or `no_grad` stops it, and nothing is learnt."""
+
+    def forward(self, x):
+        """Cut the gradients off."""
+        base = x @ self.weight.T
+        thin = self.scale * (x @ self.A.T @ self.B.T)
+        return base if self.merged else base + thin.detach()
 
 
 @exercise.misconception

@@ -537,7 +537,7 @@ def looking(share):
 
 @exercise.part(points=0.75, answer=Witness(shown_by))
 def mirror(mirror_mass):
-    """Of your own model: four masses on the mirror."""
+    """Of your own model: four masses on the mirror, in any order."""
     masses = np.ravel([mirror_mass(looking(share)) for share in (0.65, 0.8)])
     if not masses.any():
         raise ValueError("no masses")
@@ -579,7 +579,7 @@ def apart(distances):
 
 @exercise.part(points=0.25, answer=Witness(apart))
 def distances(head_distance):
-    """Of your own model: six distances between the two heads of an attention."""
+    """Of your own model: six distances between two heads of an attention, in any order."""
     found = head_distance(np.stack([looking(0.65)[:, 0], looking(0.9)[:, 0]], axis=1))
     return np.array([0.3, 0.38, found, 0.69, 0.19, 0.11])
 
@@ -641,7 +641,10 @@ def sharper(entropies):
 
 @sharper.misconception()
 def flatter(entropies):
-    """A low entropy means a sharp map, not a flat one."""
+    """By your `entropies` it is the other layer each time.
+
+    A sharp map has a low entropy. And do the six rows stand in the order of the six names?
+    """
     return [1 - layer for layer in sharper.compute(entropies)]
 
 

@@ -8,6 +8,7 @@ from jaxtyping import Float, Int
 from numpy import ndarray
 
 from autograder.exercise import Exercise, Mismatch, Table, agree, alike, require, seeded
+from autograder.exercise.properties import took_work
 from reference.helpers import (
     Pass,
     adam,
@@ -431,14 +432,15 @@ def symptom(share, loss):
 
 @exercise.check(points=4, draws="training")
 def better_than_a_guess(call, rng):
-    """At least three of four new sequences are classified rightly."""
+    """At least three of four new sequences are classified rightly, and the others not surely."""
     seed, width = asked_for(rng)
     share, loss = tried(call.once(seed, width), rng, width)
     call.trained(seed)
-    if share < 0.75:
+    if share < 0.75 or loss > SURE_AND_WRONG:
         kind, message = symptom(share, loss)
         credit = (share - 0.6) / 0.15 if kind == "short" else 0.0
         raise Mismatch(message, kind=kind, credit=max(0.0, credit))
+    took_work(call, lambda: trained(seed, width, steps=5))
 
 
 @exercise.check(points=4, after=better_than_a_guess, draws="training")
@@ -470,7 +472,7 @@ def stopped_early(seed, d):
     return trained(seed, d, steps=55)
 
 
-@exercise.misconception
+@exercise.misconception(fatal="nothing is learned of the task")
 def few_known_by_heart(seed, d):
     """Your model knows a few sequences by heart. Draw new ones for every step."""
     few = sequences(np.random.default_rng(seed), 8)

@@ -100,6 +100,12 @@ def test_of_a_cell_that_stopped_half_way_what_it_had_assigned_counts(second, sto
     assert "because the cell stopped" in items["doubles"].feedback
 
 
+def test_that_its_cell_stopped_is_said_of_a_function_that_lacks_what_would_have_come_then(second):
+    told = second("def double(x): return twice * x\n1 / 0\ntwice = 2")["doubles"].feedback
+    assert "NameError" in told
+    assert "had stopped before: cell 4 raised ZeroDivisionError" in told
+
+
 @pytest.mark.parametrize(
     "source",
     [
