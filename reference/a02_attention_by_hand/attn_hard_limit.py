@@ -68,6 +68,18 @@ def g():
 
 
 @g.misconception()
+def multiplied_there_too():
+    """You multiplied by τ. The scores are divided by it, so a low temperature sharpens."""
+    return np.array([np.linalg.norm(jacobian(s * t)) * t for t in temperatures])
+
+
+@g.misconception()
+def multiplied_by_temperature_inside():
+    """You multiplied by τ. The scores are divided by it, so a low temperature sharpens."""
+    return np.array([np.linalg.norm(jacobian(s * t)) / t for t in temperatures])
+
+
+@g.misconception()
 def inner_derivative_left_out():
     """You differentiated with respect to s/τ. The chain rule adds the derivative of s/τ itself."""
     return np.array([np.linalg.norm(jacobian(s / t)) for t in temperatures])

@@ -112,6 +112,30 @@ def over_the_matrix(X):
     return softmax(X @ X.T, axis=None)[CAT]
 
 
+@row.misconception()
+def another_word_asks(X):
+    """These are the weights of *sat*, the last word. *cat* is the second."""
+    return softmax(X @ X[-1])
+
+
+@row.misconception()
+def first_word_asks(X):
+    """These are the weights of *The*, the first word. *cat* is the second."""
+    return softmax(X @ X[0])
+
+
+@row_scaled.misconception()
+def another_word_asks_again(X):
+    """These are the weights of *sat*, the last word. *cat* is the second."""
+    return softmax(X @ X[-1] / scale(X))
+
+
+@row_scaled.misconception()
+def first_word_asks_again(X):
+    """These are the weights of *The*, the first word. *cat* is the second."""
+    return softmax(X @ X[0] / scale(X))
+
+
 @row_scaled.misconception()
 def scale_left_out(X):
     """The scores are not scaled: divide them by √d_k before the exponential."""

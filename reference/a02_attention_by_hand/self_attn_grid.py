@@ -162,6 +162,20 @@ def scale_forgotten(X):
     return np.diag(softmax(U @ U.T))
 
 
+@unit_diagonal.misconception()
+def scale_without_a_root(X):
+    """You divided by d_k. The scale is its root."""
+    U = X / np.linalg.norm(X, axis=1, keepdims=True)
+    return np.diag(softmax(scores(U) / np.sqrt(X.shape[1])))
+
+
+@unit_diagonal.misconception()
+def scale_from_the_words(X):
+    """You took the number of words. The scale comes from their width."""
+    U = X / np.linalg.norm(X, axis=1, keepdims=True)
+    return np.diag(softmax(U @ U.T / np.sqrt(len(X))))
+
+
 @exercise.part(points=1.5, answer=Numbers())
 def received(A):
     """What every word receives from all four together, itself included, shape (4,)."""

@@ -393,7 +393,8 @@ def in_double_precision(seed, d):
 
 
 SEED = 1  # of what is shown
-SURE_AND_WRONG = 0.8  # nats: who guesses has log 2, and who has begun to learn has less
+SURE_AND_WRONG = 0.8  # nats: who has begun to learn has less than log 2
+UNTRAINED = 1.25  # who guesses has log 2, and a model as it was drawn hardly more
 
 
 def asked_for(rng):
@@ -421,7 +422,7 @@ def symptom(share, loss):
     """Say what the model has learned instead."""
     if share < 0.3:
         return "swapped", "nearly all answers are wrong: 1 means that 0 came first"
-    if loss > SURE_AND_WRONG:
+    if loss > (UNTRAINED if share < 0.6 else SURE_AND_WRONG):
         return "by_heart", (
             "on new sequences the model is sure where it is wrong, as one that knows a few by heart"
         )

@@ -9,6 +9,7 @@ import pytest
 
 from autograder.exercise import apply, evaluate, solve
 from autograder.exercise.loading import load_module
+from autograder.grading.checks import grade_checks
 
 FOLDER = Path(__file__).parents[2] / "reference" / "a05_positions"
 POINTS = {  # by exercise: each row of the catalogue may be several parts or checks
@@ -233,6 +234,31 @@ def test_a_tester_of_equivariance_tries_all_orders_of_four_tokens():
         if np.allclose(m.signed(X[list(o)]), m.signed(X)[list(o)])
     ]
     assert len(kept) == 12  # a single order by lot misses it half of the time
+
+
+TESTS = {  # what is compared with the score of q at m and k at n, and what that is called
+    "exchanged": lambda f, q, k, m, n, s: f(q, n + s) @ f(k, m + s),
+    "moved_apart": lambda f, q, k, m, n, s: f(q, m + s) @ f(k, n - s),
+    "only_the_key_shifted": lambda f, q, k, m, n, s: f(q, m) @ f(k, n + s),
+    "idle": lambda f, q, k, m, n, s: np.inf,
+    "": lambda f, q, k, m, n, s: f(q, m - n) @ f(k, 0),  # before position 0 as well
+}
+
+
+@pytest.mark.parametrize("mistake", TESTS)
+def test_a_tester_of_relative_positions_is_told_what_it_compares(mistake):
+    def relative_test(f, d, rng):
+        for _ in range(20):
+            q, k = rng.normal(size=(2, d))
+            m, n, s = rng.integers(1, 60, 3)
+            if not np.isclose(f(q, m) @ f(k, n), TESTS[mistake](f, q, k, m, n, s), atol=1e-8):
+                return False
+        return True
+
+    (function,) = module("rope_relative").exercise.functions
+    items = grade_checks(function, relative_test, secret="s1")
+    assert {item.note for item in items} - {"skipped"} == {mistake}
+    assert all(item.score == item.max_score for item in items) == (not mistake)
 
 
 def test_no_two_positions_share_a_row():

@@ -161,6 +161,30 @@ class TestTrainings:
             check.run(Recorder(lambda *_: fresh), rng_for("s1", "training"))
 
 
+    @pytest.mark.parametrize("name", ["cap_seq2seq", "cap_classify"])
+    def test_what_was_kept_and_cut_to_size_took_no_training(self, name):
+        made = module(name)
+        _, width = made.asked_for(rng_for("s1", "training"))
+        kept = made.trained(1, width)
+        for check in made.exercise.functions[-1].checks[:1]:
+            with pytest.raises(Mismatch, match="it came at once"):
+                check.run(Recorder(lambda *_: kept), rng_for("s1", "training"))
+
+    def test_who_knows_a_batch_by_heart_has_learned_nothing(self, monkeypatch):
+        made = module("cap_classify")
+        check = made.exercise.functions[-1].checks[0]
+        monkeypatch.setattr(made, "tried", lambda *_: (0.85, 1.1))
+        with pytest.raises(Mismatch, match="a few by heart") as failed:
+            check.run(Recorder(lambda *_: {}), rng_for("s1", "training"))
+        assert failed.value.credit == 0
+
+    def test_a_model_as_it_was_drawn_guesses(self):
+        made = module("cap_classify")
+        assert made.symptom(0.5, 1.02)[0] == "guess"
+        assert made.symptom(0.52, 1.6)[0] == made.symptom(0.7, 0.9)[0] == "by_heart"
+        assert made.symptom(0.7, 0.6)[0] == "short"
+
+
 class TestBenchmark:
     def test_predictions_are_the_catalogues(self):
         benchmark, given = module("cap_benchmark"), {"n": 16_384, "h": 8}

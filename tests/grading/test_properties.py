@@ -15,6 +15,7 @@ from autograder.exercise.properties import (
     refuses,
     rows_sum_to_one,
     shift_invariant,
+    took_work,
 )
 from autograder.grading.recorder import Recorder
 
@@ -127,6 +128,21 @@ def test_what_has_a_property_passes(name, rng):
 def test_what_lacks_it_is_told_so(says, rng):
     with pytest.raises(Mismatch, match=says):
         HAVE_NOT[says](rng)
+
+
+def test_what_comes_at_once_took_no_work():
+    def training(steps):
+        return float(sum(np.linalg.norm(np.outer(np.arange(300.0), np.ones(300))) for _ in steps))
+
+    def asked_once(function):
+        call = Recorder(function)
+        call.once(300)
+        return call
+
+    took_work(asked_once(lambda steps: training(range(steps))), lambda: training(range(3)))
+    kept = training(range(2))
+    with pytest.raises(Mismatch, match="it came at once"):
+        took_work(asked_once(lambda _: kept), lambda: training(range(3)))
 
 
 def test_no_position_stays_where_it_was(rng):
