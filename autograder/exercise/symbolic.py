@@ -40,7 +40,6 @@ _UNDONE = {  # each comes to nothing
     "sum": " + sum({0}, u, 1, {0}) - {0}^2",
     "product": " + product({0}, u, 1, {0}) - {0}^{0}",
 }
-_NO_POINTS = "undecided: too few points could be computed"  # as algebra/comparing/search.py has it
 _Assumptions = tuple[tuple[str, str], ...]
 _Operators = tuple[str, ...] | None
 
@@ -336,7 +335,7 @@ def _is_rounded(given: Any, expected: Any) -> bool:
 def _has_no_value(formula: Any, assumed: _Assumptions) -> bool:
     """Tell whether a formula can't even be compared with a number: it has no values to compare."""
     compared = _compared(_SOME_NUMBER, formula, assumed)
-    return compared.equal is None and compared.how == _NO_POINTS
+    return compared.equal is None and compared.how == algebra.NO_POINTS
 
 
 def settled(verdict: algebra.Verdict) -> bool:

@@ -96,6 +96,18 @@ ANSWERS = {
     "a factorial": "factorial(10**9)",
     "factorials": "(((99!)!)!)!",
     "open logarithms": "log(" * 30,
+    "closed exponentials": f"{'exp(' * 12}x{')' * 12}",
+    "nested largest ones": f"{'max(' * 12}x, x, x{')' * 12}",
+    "nested derivatives": f"{'diff(' * 8}x{', x)' * 8}",
+    "four parentheses": "((((",
+    "one long name": "a" * 100_000,
+    "nested fractions": f"{'(1 + 1/' * 60}x{')' * 60}",
+    "nested fractions in TeX": rf"{r'frac{1}{1 + ' * 60}x{'}' * 60}".replace("frac", r"\frac"),
+    "open brackets in TeX": r"\left(" * 2000,
+    "what is no square from three thousand on": "x**2*(1 - floor(x/3000))",
+    "what is no square but for small numbers": "x**2 + product(x - k, k, 1, 40)",
+    "a square and nothing by nothing": "x**2 + (x - x)/(x - x)",
+    "prose": "I do not know, perhaps it grows?",
     "signs": "-" * 50_000 + "1",
     "a sum without end": "+".join(["x"] * 50_000),
     "a product to expand": "*".join(f"(x+{i})" for i in range(400)),
@@ -175,6 +187,20 @@ def test_it_earns_nothing_and_takes_little(kind, what):
     assert (item.status, item.score) == (Status.FAILED, 0), item
     assert len(item.feedback) < 1000
     json.dumps(item.to_json())
+
+
+SENSELESS = [f"{'exp(' * 12}x{')' * 12}", "log(-x^2)", "log(log(cos(7*x) - 2))"]
+
+
+@pytest.mark.parametrize("line", SENSELESS)
+def test_a_line_without_any_value_is_refused_and_withholds_nothing(line):
+    right = KINDS["derivation"][1]
+    for lines in ([line], [right[0], line, right[-1]], [*right[:2], line, right[-1]]):
+        item = judged("derivation", lines)
+        assert item.status in (Status.FAILED, Status.PARTIAL), item
+        assert "has no value that could be computed" in item.feedback
+    assert item.score > 0  # what stands around it counts
+    assert judged("derivation", [right[0], line, right[-1]]).score == 0
 
 
 def test_there_are_forty_for_every_kind():

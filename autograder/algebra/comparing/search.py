@@ -14,7 +14,7 @@ from autograder.algebra.building.numeric import Evaluator, Undefined, Value, sha
 from autograder.algebra.comparing.cases import unified
 from autograder.algebra.comparing.ingredients import Survey, is_complex
 from autograder.algebra.comparing.proof import is_zero, split_sums
-from autograder.algebra.comparing.verdict import EVERYWHERE, Verdict
+from autograder.algebra.comparing.verdict import EVERYWHERE, NO_POINTS, Verdict
 
 DIGITS = 50
 START_DIGITS = 80  # enough for sizes that range over fifteen powers of 10
@@ -75,7 +75,7 @@ class Search:
         return self._without_points()
 
     def _without_points(self) -> Verdict:
-        undecided = Verdict(None, "undecided: too few points could be computed")
+        undecided = Verdict(None, NO_POINTS)
         if self.agreed and self.complex_refutation and any(map(is_complex, self.symbols)):
             undecided = Verdict(None, "undecided: equal but for the branch of a root or logarithm")
             return self.real_refutation or undecided

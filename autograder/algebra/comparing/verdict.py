@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 EVERYWHERE = "all points"  # where two numbers differ
+NO_POINTS = "undecided: too few points could be computed"
 
 
 @dataclass(frozen=True)

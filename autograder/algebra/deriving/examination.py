@@ -6,7 +6,11 @@ import functools
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+import sympy
+
 from autograder.algebra.building.functions import Diff
+from autograder.algebra.comparing.equivalence import equal
+from autograder.algebra.comparing.verdict import NO_POINTS, Verdict
 from autograder.algebra.deriving.line import Line
 from autograder.algebra.deriving.passages import Step, steps_of
 from autograder.algebra.deriving.route import Route
@@ -32,6 +36,18 @@ class Examination:
     findings: tuple[Finding, ...]
     credit: float
     review: bool = False
+
+
+def _is_senseless(step: Step) -> bool:
+    """Tell whether a step can't be decided because its line has no value to be compared."""
+    if step.verdict != Verdict(None, NO_POINTS):
+        return False
+    return equal(step.line.expanded, sympy.Rational(12345, 678)) == step.verdict
+
+
+def _senseless(line: Line) -> Finding:
+    text = "has no value that could be computed: look at its logarithms, roots and powers."
+    return Finding(line.number, "unreadable", f"Line {line.number} {text}")
 
 
 class Examiner:
@@ -60,6 +76,10 @@ class Examiner:
 
     def examination(self) -> Examination:
         """Put findings and credit together; a wrong line costs no more than its step."""
+        if senseless := [step.line for step in self.steps if _is_senseless(step)]:
+            unreadable = [*self.unreadable, *map(_senseless, senseless)]
+            lines = [step.line for step in self.steps if step.line not in senseless]
+            return Examiner(self.task, lines, unreadable, self.struck).examination()
         found = self._as_written()
         slips = [self._slip(step) for step in self.wrong]
         right = [s.line for s in self.steps if s.true and all(s.line is not slip for slip in slips)]
