@@ -130,7 +130,11 @@ def mean_not_shifted_put_in():
 @positive_steps.misconception()
 def shift_scaled_put_in():
     """The entries are multiplied first and then shifted: b is not multiplied."""
-    return ["(a*x + b - M)/sqrt(V)", "(a*x + b - a*(m + b))/(a*sqrt(v))", "y + (b - a*b)/(a*sqrt(v))"]
+    return [
+        "(a*x + b - M)/sqrt(V)",
+        "(a*x + b - a*(m + b))/(a*sqrt(v))",
+        "y + (b - a*b)/(a*sqrt(v))",
+    ]
 
 
 @positive_steps.misconception()
@@ -195,7 +199,11 @@ def mean_not_shifted_put_in_again():
 @negative_steps.misconception()
 def shift_scaled_put_in_again():
     """The entries are multiplied first and then shifted: b is not multiplied."""
-    return ["(-a*x + b - M)/sqrt(V)", "(-a*x + b + a*(m + b))/(a*sqrt(v))", "-y + (b + a*b)/(a*sqrt(v))"]
+    return [
+        "(-a*x + b - M)/sqrt(V)",
+        "(-a*x + b + a*(m + b))/(a*sqrt(v))",
+        "-y + (b + a*b)/(a*sqrt(v))",
+    ]
 
 
 @negative_steps.misconception()

@@ -3,6 +3,7 @@
 from functools import cache
 from itertools import permutations
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -237,11 +238,11 @@ def test_a_tester_of_equivariance_tries_all_orders_of_four_tokens():
 
 
 TESTS = {  # what is compared with the score of q at m and k at n, and what that is called
-    "exchanged": lambda f, q, k, m, n, s: f(q, n + s) @ f(k, m + s),
-    "moved_apart": lambda f, q, k, m, n, s: f(q, m + s) @ f(k, n - s),
-    "only_the_key_shifted": lambda f, q, k, m, n, s: f(q, m) @ f(k, n + s),
-    "idle": lambda f, q, k, m, n, s: np.inf,
-    "": lambda f, q, k, m, n, s: f(q, m - n) @ f(k, 0),  # before position 0 as well
+    "exchanged": lambda f, t: f(t.q, t.n + t.s) @ f(t.k, t.m + t.s),
+    "moved_apart": lambda f, t: f(t.q, t.m + t.s) @ f(t.k, t.n - t.s),
+    "only_the_key_shifted": lambda f, t: f(t.q, t.m) @ f(t.k, t.n + t.s),
+    "idle": lambda *_: np.inf,
+    "": lambda f, t: f(t.q, t.m - t.n) @ f(t.k, 0),  # before position 0 as well
 }
 
 
@@ -249,9 +250,9 @@ TESTS = {  # what is compared with the score of q at m and k at n, and what that
 def test_a_tester_of_relative_positions_is_told_what_it_compares(mistake):
     def relative_test(f, d, rng):
         for _ in range(20):
-            q, k = rng.normal(size=(2, d))
-            m, n, s = rng.integers(1, 60, 3)
-            if not np.isclose(f(q, m) @ f(k, n), TESTS[mistake](f, q, k, m, n, s), atol=1e-8):
+            (q, k), (m, n, s) = rng.normal(size=(2, d)), rng.integers(1, 60, 3)
+            other = TESTS[mistake](f, SimpleNamespace(q=q, k=k, m=m, n=n, s=s))
+            if not np.isclose(f(q, m) @ f(k, n), other, atol=1e-8):
                 return False
         return True
 

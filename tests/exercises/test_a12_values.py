@@ -160,7 +160,6 @@ class TestTrainings:
         with pytest.raises(Mismatch, match="width"):
             check.run(Recorder(lambda *_: fresh), rng_for("s1", "training"))
 
-
     @pytest.mark.parametrize("name", ["cap_seq2seq", "cap_classify"])
     def test_what_was_kept_and_cut_to_size_took_no_training(self, name):
         made = module(name)
