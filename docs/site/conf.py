@@ -73,6 +73,7 @@ docs/container
 ```{toctree}
 :hidden:
 :caption: The course
+docs/teaching
 docs/site/exercises
 docs/site/plans
 ```
