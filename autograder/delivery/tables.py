@@ -138,9 +138,11 @@ def grade_table(grade: Grade) -> Table:
     for exercise in grade.exercises:
         for item in exercise.items:
             said = "\n".join(text for text in (item.rubric, item.feedback) if text)
-            earned = f"{points(item.score)}/{points(item.max_score)}"
-            symbol, word = STATUS[item.status]
-            table.add_row(exercise.id, f"{symbol} {word}", earned, escape(said))
+            state, earned = "", ""
+            if item.max_score or item.score:  # hints that are free are no success
+                state = " ".join(STATUS[item.status])
+                earned = f"{points(item.score)}/{points(item.max_score)}"
+            table.add_row(exercise.id, state, earned, escape(said))
     return table
 
 

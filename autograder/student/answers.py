@@ -34,7 +34,7 @@ def report_answers(exercise: str, variant: int | None, notebook: dict[str, Any])
             lines.append(f"  ✗ undefined  `{name}` is the one of {other}: run the cell of this one")
         else:
             lines += _looked_at(name, hint, raw)
-    if any("✓" in line for line in lines):
+    if any(line.startswith("  →") for line in lines):
         lines.append("  Whether these are right, you learn when you are graded.")
     return lines
 
@@ -50,7 +50,7 @@ def _looked_at(name: str, hint: dict[str, Any], raw: Any) -> list[str]:
     mark, advice = "✗ form     ", ""
     try:
         found: Reading = read(raw, hint)
-        mark, text, advice = "✓ filled in", found.shown, found.advice
+        mark, text, advice = "→ read as  ", found.shown, found.advice
     except FormatError as why:
         text = str(why)
     except Exception:  # nothing that anybody would take for an answer

@@ -2,7 +2,7 @@
 
     student("ada")               whose numbers these are
     your_numbers("exercise")     the numbers that are yours
-    check("exercise")            what is filled in, and what the visible checks say
+    check("exercise")            how answers are read, and what the visible checks say
     carry("exercise")            your own code of an earlier notebook, in place of this cell
     practice("exercise")         other numbers; with answers, at once what is right
     solution()                   how the answers to these other numbers come out
@@ -67,7 +67,7 @@ def your_numbers(exercise: str) -> NumbersByName:
 
 
 def check(exercise: str) -> None:
-    """Say which answers are filled in, and what the visible checks find in your function.
+    """Say how answers are read, and what the visible checks find in your function.
 
     Whether an answer is right, and what the hidden checks find, you learn from your grade.
     """

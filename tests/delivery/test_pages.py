@@ -19,6 +19,7 @@ from autograder.delivery.pages import digest, script
 from autograder.delivery.report import summarise, write_report
 from autograder.delivery.tables import grade_table
 from autograder.exercise import Exercise, Numbers
+from autograder.grading.hints import with_hints
 from tests.delivery.conftest import configure, released
 
 A = "a01_tiny"
@@ -170,6 +171,22 @@ def test_a_page_tells_points_outcome_and_diagnosis(feedback, graded):
     ):
         assert piece in page.text
     assert "withheld" not in page.text
+
+
+def test_what_waits_for_a_person_is_said_once_above_and_once_at_its_place(feedback, graded):
+    page = feedback(graded("ada", qk=1.0, norm=0.0))
+    assert page.text.count("more will be marked by hand") == 1
+    assert page.text.count("will be marked by hand") == 2
+
+
+@pytest.mark.parametrize(("cost", "shown"), [(0.0, False), (0.25, True)])
+def test_hints_that_are_free_are_no_success(feedback, graded, cost, shown):
+    found = graded("ada", qk=2.0, norm=1.0)
+    first, *others = found.grade.exercises
+    hinted = with_hints(first, 2, 3, cost)
+    page = feedback(replace(found, grade=replace(found.grade, exercises=[hinted, *others])))
+    assert "2 of 3 hints, as your notebook says." in page.text
+    assert ("of 0" in page.text) == shown
 
 
 def test_what_a_message_quotes_is_set_apart_from_what_it_says(feedback, graded):

@@ -1,4 +1,4 @@
-"""One reader: what check calls filled in, the grader can read, and the other way round."""
+"""One reader: what check says it reads, the grader can read, and the other way round."""
 
 import sys
 from decimal import Decimal
@@ -142,7 +142,7 @@ def test_an_odd_value_is_read_by_both_or_refused_by_both_with_a_sentence(raw):
         except FormatError as error:
             graded, sentence = False, str(error)
             assert_that_it_says_something(sentence)
-        assert line.lstrip().startswith("✓ filled in") == graded, (kind, raw, line)
+        assert line.lstrip().startswith("→ read as") == graded, (kind, raw, line)
 
 
 @pytest.fixture(scope="module")
@@ -168,7 +168,7 @@ def test_mathematics_that_the_grader_reads_is_called_filled_in(formulas, raw):
         except FormatError as error:
             assert_that_it_says_something(str(error))
         else:
-            assert line.lstrip().startswith("✓ filled in"), (kind, raw, line)
+            assert line.lstrip().startswith("→ read as"), (kind, raw, line)
 
 
 @pytest.mark.parametrize(
@@ -473,7 +473,7 @@ def test_enough_digits_get_none(enough):
 
 
 def test_what_is_read_is_shown():
-    assert _looked_at("p", SCALAR, "1/8") == ["  ✓ filled in  p: 0.125"]
+    assert _looked_at("p", SCALAR, "1/8") == ["  → read as    p: 0.125"]
     assert _looked_at("p", SCALAR, "0.33")[1].startswith("        (fewer than 4 digits")
 
 

@@ -120,7 +120,7 @@ def test_a_kind_from_one_file_is_started_proved_released_and_checked(die, course
         sys.modules.pop("check", None)
     said = capsys.readouterr().out
     assert "✗ form       shows: a whole number from 1 to 6 is expected, not 7" in said
-    assert "✓ filled in  shows: a 5" in said
+    assert "→ read as    shows: a 5" in said
 
 
 def test_a_kind_that_is_none_is_refused(monkeypatch):

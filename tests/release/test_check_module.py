@@ -157,7 +157,7 @@ check("by_hand")
     assert unset.count("is not defined yet: run its cell first") == 3
     assert blank.count("– blank") == 3
     assert "doubled: Twice your numbers." in blank
-    assert good.count("✓ filled in") == 3
+    assert good.count("→ read as") == 3
     assert "right" in good
     assert bad.count("✗ form") == 3
     assert "4 numbers given" in bad

@@ -45,10 +45,10 @@ def test_a_student_who_has_written_something_sees_it_pass(executed):
     (printed,) = cells['check("fall")']
     assert printed.text.splitlines() == [
         "fall: Free fall",
-        "  ✓ filled in  seconds: 3.1",
+        "  → read as    seconds: 3.1",
         "        (fewer than 4 digits are enough only where they are exact)",
-        "  ✓ filled in  speed: 30.411",
-        "  ✓ filled in  heavier: B",
+        "  → read as    speed: 30.411",
+        "  → read as    heavier: B",
         "  – by hand    why: a cell of its own, which a person marks",
         "  Whether these are right, you learn when you are graded.",
         '  There is practice("fall") for other numbers.',
