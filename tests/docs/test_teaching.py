@@ -26,8 +26,8 @@ def test_a_section_has_its_notebooks_numbers(id):
     notebook = assigned(id)
     sizes = len(notebook.sound), sum(exercise.points for exercise in notebook.sound.values())
     known = sum(len(bank(exercise)) for exercise in notebook.sound.values())
-    head = f"{int(id[1:3])} {COURSE.titles[id]}\n\n*{front.hours(notebook):.1f} hours, "
-    head += f"{sizes[0]} exercises, {sizes[1]:g} points, {known} known mistakes.*\n"
+    head = f"{int(id[1:3])} {COURSE.titles[id]}\n\n*{front.hours(notebook):.1f} hours of core; "
+    head += f"in all {sizes[0]} exercises, {sizes[1]:g} points, {known} known mistakes.*\n"
     assert BY_ID[id].startswith(head)
     assert re.findall(r"^\*\*([\w ]+)\.\*\*", BY_ID[id], re.M) == PARTS
 
@@ -45,7 +45,7 @@ def test_mistakes_are_in_the_bank_and_counted(id):
         assert len(bank(exercises[exercise])) == int(count), exercise
 
 
-def test_nothing_is_left_out_that_a_later_notebook_needs():
+def test_nothing_is_left_out_that_is_core_or_that_a_later_notebook_needs():
     needed = {
         one.exercise: id
         for id in COURSE.titles
@@ -56,3 +56,4 @@ def test_nothing_is_left_out_that_a_later_notebook_needs():
         [left] = re.findall(r"^\*\*Leave out\.\*\*(.*?)\n\n", section, re.M | re.S)
         for exercise in re.findall(r"`(\w+)` \(\d+\)", left):
             assert exercise not in needed or needed[exercise] == id, exercise
+            assert exercise not in COURSE.counting[id].core, exercise
