@@ -2,7 +2,7 @@
 
     student("ada")               whose numbers these are
     your_numbers("exercise")     the numbers that are yours
-    check("exercise")            what is filled in, and what the visible checks say
+    check("exercise")            how answers are read, and what the visible checks say
     carry("exercise")            your own code of an earlier notebook, in place of this cell
     practice("exercise")         other numbers; with answers, at once what is right
     solution()                   how the answers to these other numbers come out
@@ -1787,7 +1787,7 @@ def report_answers(exercise: str, variant: int | None, notebook: dict[str, Any])
             lines.append(f"  ✗ undefined  `{name}` is the one of {other}: run the cell of this one")
         else:
             lines += _looked_at(name, hint, raw)
-    if any("✓" in line for line in lines):
+    if any(line.startswith("  →") for line in lines):
         lines.append("  Whether these are right, you learn when you are graded.")
     return lines
 
@@ -1803,7 +1803,7 @@ def _looked_at(name: str, hint: dict[str, Any], raw: Any) -> list[str]:
     mark, advice = "✗ form     ", ""
     try:
         found: Reading = read(raw, hint)
-        mark, text, advice = "✓ filled in", found.shown, found.advice
+        mark, text, advice = "→ read as  ", found.shown, found.advice
     except FormatError as why:
         text = str(why)
     except Exception:  # nothing that anybody would take for an answer
@@ -3461,7 +3461,7 @@ def your_numbers(exercise: str) -> NumbersByName:
 
 
 def check(exercise: str) -> None:
-    """Say which answers are filled in, and what the visible checks find in your function.
+    """Say how answers are read, and what the visible checks find in your function.
 
     Whether an answer is right, and what the hidden checks find, you learn from your grade.
     """
