@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import hashlib
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
@@ -20,6 +21,7 @@ Result = TypeVar("Result")
 SIZE = 4000
 
 _LARGE = 256  # bytes
+_WHOLE = (str, bytes, int, float, complex, np.generic, type(None))  # nobody can change them
 
 
 def remembered(
@@ -105,6 +107,22 @@ def copied(value: Any) -> Any:
     if type(value) is dict:
         return {key: copied(entry) for key, entry in value.items()}
     return set(value) if type(value) is set else value
+
+
+def deepcopied(value: Any) -> Any:
+    """Do what `copy.deepcopy` does, in a third of its time for plain data.
+
+    What is in it twice becomes two, as over the wire.
+    """
+    if type(value) is np.ndarray and value.dtype != object:
+        return value.copy(order="K")
+    if isinstance(value, _WHOLE):
+        return value
+    if type(value) in (list, tuple):
+        return type(value)(map(deepcopied, value))
+    if type(value) is dict:
+        return {key: deepcopied(entry) for key, entry in value.items()}
+    return copy.deepcopy(value)
 
 
 def _key(value: Any) -> Hashable:

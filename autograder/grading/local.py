@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from autograder.exercise.cache import Values, remembered
+from autograder.exercise.cache import Values, deepcopied, remembered
 from autograder.exercise.given import Given, portable
 from autograder.exercise.part import computation
 from autograder.grading.callee import Callee
@@ -124,7 +124,7 @@ class Local(Callee):
     ) -> Reply:
         """Call with copies, as they come over the wire, and see whether these are changed."""
         given = tuple(args), kwargs
-        passed = copy.deepcopy(given)
+        passed = deepcopied(given)
         found, named = self._arguments(*passed)
         answer = _listening(lambda: _as_data(function(*found, **named)))
         return answer if same(passed, given) else replace(answer, modified=True)

@@ -6,12 +6,11 @@ known mistake: what these answer is worked out once.
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable, Hashable
 from dataclasses import replace
 from typing import Any
 
-from autograder.exercise.cache import Unfamiliar, Values, remembered
+from autograder.exercise.cache import Unfamiliar, Values, deepcopied, remembered
 from autograder.grading.local import Local
 from autograder.sandbox import Reply, StudentError
 from autograder.sandbox.wire.requests import Call, CountWork, Request, Seed
@@ -51,7 +50,7 @@ class Ours(Local):
         found = _answered(self._function, asked, tuple(request.without))
         if isinstance(found, StudentError):
             raise _anew(found)
-        return replace(found, value=copy.deepcopy(found.value))
+        return replace(found, value=deepcopied(found.value))
 
 
 @remembered(lambda found: _lasts(found), size=_KEPT)

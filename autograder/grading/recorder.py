@@ -5,10 +5,11 @@ from __future__ import annotations
 import copy
 import itertools
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from autograder.exercise import Inconclusive, Measured, Work
-from autograder.exercise.cache import Unfamiliar, Values
+from autograder.exercise.cache import Unfamiliar, Values, deepcopied
 from autograder.exercise.clocks import Curve
 from autograder.exercise.given import FIRST_KEY
 from autograder.exercise.gpu_checks import Timing
@@ -35,6 +36,7 @@ from autograder.sandbox.wire.requests import (
     SetAttribute,
     Time,
     Watch,
+    WithArguments,
 )
 
 Function = Callable[..., Any]
@@ -169,7 +171,7 @@ class Recorder:
 
     def record(self, request: Request) -> Any:
         """Ask, and remember what was asked and what came."""
-        asked = copy.deepcopy(request)
+        asked = _apart(request)
         try:
             answer = self.callee.ask(request)
         except StudentError as error:
@@ -257,7 +259,7 @@ class Recorder:
 
     def _run(self, asked: Values) -> Run | StudentError | Inconclusive:
         try:
-            return self.callee.once(*copy.deepcopy(asked.values))
+            return self.callee.once(*deepcopied(asked.values))
         except StudentError as error:
             if error.kind == "timeout" and self.callee.hurried:
                 return Inconclusive("the notebook had too little time left for this run")
@@ -282,7 +284,7 @@ class Recorder:
         except StudentError as error:
             if _too_much(error):
                 raise Inconclusive("counting the work took too long, or too much memory") from error
-            self.callee.ask(copy.deepcopy(plain))
+            self.callee.ask(_apart(plain))
             raise Inconclusive(f"the work could not be counted ({error.kind})") from error
         return Work(answer.value, **answer.work)
 
@@ -339,6 +341,13 @@ class Recorder:
     def remark(self, note: str, feedback: str) -> None:
         """Say something beside the verdict."""
         self.remarks.append((note, feedback))
+
+
+def _apart(request: Request) -> Request:
+    """Return a request that stays what it is, whatever becomes of its arguments."""
+    if not isinstance(request, WithArguments):
+        return copy.deepcopy(request)
+    return replace(request, args=deepcopied(request.args), kwargs=deepcopied(request.kwargs))
 
 
 def _too_much(error: StudentError) -> bool:
