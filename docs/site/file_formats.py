@@ -17,7 +17,7 @@ from autograder.course.expected import ExpectedScore
 from autograder.course.hand_in import HandIn
 from autograder.course.records import Provenance
 from autograder.delivery.gradescope import PackedSettings
-from autograder.grading.results import ExerciseGrade, Grade, Item
+from autograder.grading.results import Counting, ExerciseGrade, Grade, Item
 from autograder.student import released_files
 
 PAGE = Path(__file__).resolve().parents[1] / "formats.md"
@@ -26,7 +26,7 @@ PAGE = Path(__file__).resolve().parents[1] / "formats.md"
 TYPES = {
     form.__name__: form
     for form in (
-        *(Grade, ExerciseGrade, Item, Provenance, HandIn, ExpectedScore, PackedSettings),
+        *(Grade, Counting, ExerciseGrade, Item, Provenance, HandIn, ExpectedScore, PackedSettings),
         *(form for form in vars(released_files).values() if typing.is_typeddict(form)),
     )
 }
