@@ -270,8 +270,8 @@ class Sense(IndexedSense):
             self.fail("this is not defined", node)
         if word == "factorial" and known is not None and not 0 <= known <= LARGEST_FACTORIAL:
             self.fail(f"factorials are read from 0 to {LARGEST_FACTORIAL}", node)
-        if word in ("KroneckerDelta", "delta") and not all(map(_is_index, args)):
-            self.fail("delta takes two indices", node)
+        if word in ("KroneckerDelta", "delta"):
+            return self.delta(args, node)
         if takes_too_long(word, args):
             self.fail(f"this number is too large for {word}", node)
         if word in ("log", "ln", "log2", "log10") and first.number == 0:
@@ -285,8 +285,3 @@ class Sense(IndexedSense):
         if word == "sqrt" and first.number != 0:
             return self._raised(first, Amount(Fraction(1, 2), True, True))
         return sized(applied(word, args, self.words.indices), word, *args)
-
-
-def _is_index(amount: Amount) -> bool:
-    whole = amount.exact and amount.number is not None and amount.number.denominator == 1
-    return whole or not amount.constant

@@ -6,7 +6,14 @@ import re
 from fractions import Fraction
 from typing import NoReturn
 
-from autograder.algebra.reading.amounts import Amount, Vocabulary, combined, opaque, standing_for
+from autograder.algebra.reading.amounts import (
+    Amount,
+    Vocabulary,
+    applied,
+    combined,
+    opaque,
+    standing_for,
+)
 from autograder.algebra.reading.errors import ParseError
 from autograder.algebra.reading.magnitudes import constant, sized
 from autograder.algebra.reading.tree import Node, bound_parts, is_constant
@@ -99,7 +106,7 @@ class IndexedSense:
         """Return what stands for an entry, which must be declared where its indices are known."""
         numbers = [Amount(_standing(p)) if isinstance(p, str) else p for p in places]
         if base == "delta" and len(places) == 2:
-            return self._function("KroneckerDelta", numbers, node)
+            return self.delta(numbers, node)
         known = [p if isinstance(p, str) else _counted(p) for p in places]
         if not self.words.indices and all(known):
             if f"{base}{''.join(known)}" not in self.words.known:
@@ -108,6 +115,12 @@ class IndexedSense:
         if not self.words.indices and not self._is_family(base):
             self.fail(f"unknown name {base}", node)
         return Amount(opaque(base, *numbers))
+
+    def delta(self, indices: list[Amount], node: Node) -> Amount:
+        """Return what is 1 where two indices are the same."""
+        if not all(map(_is_index, indices)):
+            self.fail("delta takes two indices", node)
+        return applied("KroneckerDelta", indices, self.words.indices)
 
     def _is_family(self, base: str) -> bool:
         digits = tuple(f"{base}{digit}" for digit in range(10))
@@ -174,3 +187,8 @@ def _counted(amount: Amount) -> str:
     """Return a whole number as it is written, "" for all else."""
     known = amount.exact and amount.constant and amount.number is not None
     return str(amount.number) if known and amount.number == int(amount.number or 0) else ""
+
+
+def _is_index(amount: Amount) -> bool:
+    whole = amount.exact and amount.number is not None and amount.number.denominator == 1
+    return whole or not amount.constant
