@@ -1138,7 +1138,7 @@ class IndexedSense:
         """Return what stands for an entry, which must be declared where its indices are known."""
         numbers = [Amount(_standing(p)) if isinstance(p, str) else p for p in places]
         if base == "delta" and len(places) == 2:
-            return self._function("KroneckerDelta", numbers, node)
+            return self.delta(numbers, node)
         known = [p if isinstance(p, str) else _counted(p) for p in places]
         if not self.words.indices and all(known):
             if f"{base}{''.join(known)}" not in self.words.known:
@@ -1147,6 +1147,12 @@ class IndexedSense:
         if not self.words.indices and not self._is_family(base):
             self.fail(f"unknown name {base}", node)
         return Amount(opaque(base, *numbers))
+
+    def delta(self, indices: list[Amount], node: Node) -> Amount:
+        """Return what is 1 where two indices are the same."""
+        if not all(map(_is_index, indices)):
+            self.fail("delta takes two indices", node)
+        return applied("KroneckerDelta", indices, self.words.indices)
 
     def _is_family(self, base: str) -> bool:
         digits = tuple(f"{base}{digit}" for digit in range(10))
@@ -1213,6 +1219,11 @@ def _counted(amount: Amount) -> str:
     """Return a whole number as it is written, "" for all else."""
     known = amount.exact and amount.constant and amount.number is not None
     return str(amount.number) if known and amount.number == int(amount.number or 0) else ""
+
+
+def _is_index(amount: Amount) -> bool:
+    whole = amount.exact and amount.number is not None and amount.number.denominator == 1
+    return whole or not amount.constant
 
 
 _SQUARE_MATRIX = ("det", "trace", "tr")
@@ -1452,8 +1463,8 @@ class Sense(IndexedSense):
             self.fail("this is not defined", node)
         if word == "factorial" and known is not None and not 0 <= known <= LARGEST_FACTORIAL:
             self.fail(f"factorials are read from 0 to {LARGEST_FACTORIAL}", node)
-        if word in ("KroneckerDelta", "delta") and not all(map(_is_index, args)):
-            self.fail("delta takes two indices", node)
+        if word in ("KroneckerDelta", "delta"):
+            return self.delta(args, node)
         if takes_too_long(word, args):
             self.fail(f"this number is too large for {word}", node)
         if word in ("log", "ln", "log2", "log10") and first.number == 0:
@@ -1467,11 +1478,6 @@ class Sense(IndexedSense):
         if word == "sqrt" and first.number != 0:
             return self._raised(first, Amount(Fraction(1, 2), True, True))
         return sized(applied(word, args, self.words.indices), word, *args)
-
-
-def _is_index(amount: Amount) -> bool:
-    whole = amount.exact and amount.number is not None and amount.number.denominator == 1
-    return whole or not amount.constant
 
 
 #: What may be left to be worked out: by the operator, the words that it is called by.
