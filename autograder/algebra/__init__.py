@@ -7,7 +7,7 @@ from autograder.algebra.building.scope import check_assumptions
 from autograder.algebra.building.undeclared import to_declare
 from autograder.algebra.comparing.complexity import Complexity, parse_complexity
 from autograder.algebra.comparing.texts import equivalent
-from autograder.algebra.comparing.verdict import NO_POINTS, Verdict
+from autograder.algebra.comparing.verdict import HOPELESS, Verdict
 from autograder.algebra.deriving.chain import Chain
 from autograder.algebra.deriving.equation_chain import EquationChain
 from autograder.algebra.deriving.examination import Examination
@@ -20,7 +20,7 @@ from autograder.algebra.reading.errors import ParseError
 from autograder.algebra.reading.finished import check_operators
 
 __all__ = [
-    "NO_POINTS",
+    "HOPELESS",
     "RULES",
     "Chain",
     "Complexity",

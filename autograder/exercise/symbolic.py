@@ -141,8 +141,8 @@ def cross_term_missing():
         senseless = verdict.equal is None and _has_no_value(own, self._assumed)
         if senseless and not _has_no_value(right, self._assumed):
             raise Senseless(
-                "this formula has no value that could be computed: look at its logarithms, roots "
-                "and powers"
+                "this formula has no value that could be computed: look at its logarithms, roots, "
+                "powers and length"
             )
         return settled(verdict)
 
@@ -335,7 +335,7 @@ def _is_rounded(given: Any, expected: Any) -> bool:
 def _has_no_value(formula: Any, assumed: _Assumptions) -> bool:
     """Tell whether a formula can't even be compared with a number: it has no values to compare."""
     compared = _compared(_SOME_NUMBER, formula, assumed)
-    return compared.equal is None and compared.how == algebra.NO_POINTS
+    return compared.equal is None and compared.how in algebra.HOPELESS
 
 
 def settled(verdict: algebra.Verdict) -> bool:

@@ -302,6 +302,14 @@ def one_not_shifted(x, axis=-1, sink=0.0):
     return e / (np.exp(sink) + e.sum(axis=axis, keepdims=True))
 
 
+@exercise.misconception(credit=0.4)
+def one_not_shifted_with_the_larger(x, axis=-1, sink=0.0):
+    """If you subtract the maximum, the 1 becomes exp(−max) as well."""
+    top = np.maximum(x.max(axis=axis, keepdims=True), sink)
+    e = np.exp(x - np.where(np.isfinite(top), top, 0))
+    return e / (np.exp(sink) + e.sum(axis=axis, keepdims=True))
+
+
 @exercise.misconception
 def overflows(x, axis=-1, sink=0.0):
     """exp of a large score is infinite. Subtract the same number from scores and sink first."""

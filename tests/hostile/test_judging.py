@@ -10,7 +10,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from autograder.algebra import Chain
+from autograder.algebra import Chain, IndexedChain
 from autograder.course.classroom import grade_class
 from autograder.course.release import Release
 from autograder.course.submissions import submissions
@@ -201,6 +201,44 @@ def test_a_line_without_any_value_is_refused_and_withholds_nothing(line):
         assert "has no value that could be computed" in item.feedback
     assert item.score > 0  # what stands around it counts
     assert judged("derivation", [right[0], line, right[-1]]).score == 0
+
+
+LONGER = f"{'exp(' * 10}a{')' * 10}"
+INDEXED = IndexedChain(
+    start="sum(a*x_i, i)",
+    target="a*sum(x_i, i)",
+    names=("a",),
+    indexed=("x",),
+    indices=("i",),
+    rules=("linearity of sums",),
+)
+
+
+def test_of_lines_with_indices_the_one_without_a_value_alone_is_refused():
+    made = Exercise("indexed", title="Indexed", source="none")
+
+    @made.part(points=1, answer=Derivation(INDEXED))
+    def value():
+        """The value."""
+        return [INDEXED.start, INDEXED.target]
+
+    lines = [INDEXED.start, LONGER, INDEXED.target]
+    (item,) = grade_parts(made, {}, {"value": lines}.__getitem__)
+    assert item.note == "derivation_unreadable"
+    assert "Line 2 has no value" in item.feedback
+    assert "Line 3" not in item.feedback
+
+
+def test_a_formula_of_vectors_that_takes_too_long_is_refused():
+    made = Exercise("vectors", title="Vectors", source="none")
+
+    @made.part(points=1, answer=Formula("a b", assumptions={"a": "vector", "b": "vector"}))
+    def value():
+        """The value."""
+        return "norm(a)^2 + norm(b)^2"
+
+    (item,) = grade_parts(made, {}, {"value": LONGER}.__getitem__)
+    assert (item.status, item.note) == (Status.FAILED, "format_error")
 
 
 def test_there_are_forty_for_every_kind():

@@ -25,7 +25,7 @@ from autograder.algebra.comparing.ingredients import PIECES, Survey, is_complex,
 from autograder.algebra.comparing.matrices import Ambiguous, has_matrices, is_identity, pairs
 from autograder.algebra.comparing.search import Search
 from autograder.algebra.comparing.vectors import OPAQUE, vectors_in
-from autograder.algebra.comparing.verdict import Verdict
+from autograder.algebra.comparing.verdict import TOO_LARGE, TOO_LONG, Verdict
 from autograder.algebra.deadlines.guard import within
 
 MAX_MATRIX_NODES = 60  # of formulas in which names stand for matrices
@@ -34,7 +34,7 @@ EXTREME = 10**6  # numbers beyond it may hide what no point tried can show
 
 def too_late() -> Verdict:
     """Return the verdict on what takes too long."""
-    return Verdict(None, "undecided: this takes too long")
+    return Verdict(None, TOO_LONG)
 
 
 @within(too_late)
@@ -76,7 +76,7 @@ def glance(a: Any, b: Any) -> Verdict:
         return Verdict(True, "proved")
     survey = Survey(a, b, MAX_NODES)
     if survey.too_large:
-        return Verdict(None, "undecided: the formula is too large")
+        return Verdict(None, TOO_LARGE)
     return Search(a, b, survey).glance()
 
 
@@ -97,7 +97,7 @@ def _equal_if_declared(
 def _equal(a: sympy.Expr, b: sympy.Expr) -> Verdict:
     survey = Survey(a, b, MAX_NODES)
     if survey.too_large:
-        return Verdict(None, "undecided: the formula is too large")
+        return Verdict(None, TOO_LARGE)
     if has_matrices(a) or has_matrices(b):
         return _equal_with_matrices(a, b)
     if a.has(Norm) or b.has(Norm):
@@ -168,7 +168,7 @@ def _unclear_names(a: sympy.Expr, b: sympy.Expr) -> str:
 def _equal_with_matrices(a: sympy.Expr, b: sympy.Expr) -> Verdict:
     """Compare formulas in which names stand for matrices: multiplied out, then by examples."""
     if is_larger(a, MAX_MATRIX_NODES) or is_larger(b, MAX_MATRIX_NODES):
-        return Verdict(None, "undecided: the formula is too large")
+        return Verdict(None, TOO_LARGE)
     if is_identity(a, b):
         return Verdict(True, "proved")
     try:

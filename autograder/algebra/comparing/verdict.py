@@ -6,6 +6,10 @@ from dataclasses import dataclass, replace
 
 EVERYWHERE = "all points"  # where two numbers differ
 NO_POINTS = "undecided: too few points could be computed"
+TOO_LONG = "undecided: this takes too long"
+TOO_LARGE = "undecided: the formula is too large"
+#: Why even a comparison with a number may fail: it is the formula's own doing.
+HOPELESS = (NO_POINTS, TOO_LONG, TOO_LARGE)
 
 
 @dataclass(frozen=True)

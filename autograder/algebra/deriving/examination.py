@@ -6,15 +6,13 @@ import functools
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-import sympy
-
 from autograder.algebra.building.functions import Diff
-from autograder.algebra.comparing.equivalence import equal
-from autograder.algebra.comparing.verdict import NO_POINTS, Verdict
+from autograder.algebra.comparing.verdict import HOPELESS
 from autograder.algebra.deriving.line import Line
 from autograder.algebra.deriving.passages import Step, steps_of
 from autograder.algebra.deriving.route import Route
 from autograder.algebra.deriving.task import Finding, Kind, Task
+from autograder.algebra.reading.errors import ParseError
 
 STEPS, WAYPOINTS, END = 0.4, 0.4, 0.2  # what each is worth, see Chain.examine
 
@@ -38,15 +36,8 @@ class Examination:
     review: bool = False
 
 
-def _is_senseless(step: Step) -> bool:
-    """Tell whether a step can't be decided because its line has no value to be compared."""
-    if step.verdict != Verdict(None, NO_POINTS):
-        return False
-    return equal(step.line.expanded, sympy.Rational(12345, 678)) == step.verdict
-
-
 def _senseless(line: Line) -> Finding:
-    text = "has no value that could be computed: look at its logarithms, roots and powers."
+    text = "has no value that could be computed: look at its logarithms, roots, powers and length."
     return Finding(line.number, "unreadable", f"Line {line.number} {text}")
 
 
@@ -76,9 +67,9 @@ class Examiner:
 
     def examination(self) -> Examination:
         """Put findings and credit together; a wrong line costs no more than its step."""
-        if senseless := [step.line for step in self.steps if _is_senseless(step)]:
-            unreadable = [*self.unreadable, *map(_senseless, senseless)]
-            lines = [step.line for step in self.steps if step.line not in senseless]
+        if senseless := next(filter(self._is_senseless, self.steps), None):
+            unreadable = [*self.unreadable, _senseless(senseless.line)]
+            lines = [step.line for step in self.steps if step is not senseless]
             return Examiner(self.task, lines, unreadable, self.struck).examination()
         found = self._as_written()
         slips = [self._slip(step) for step in self.wrong]
@@ -87,6 +78,16 @@ class Examiner:
             return found
         without = Examiner(self.task, right, self.unreadable, self.wrong)._as_written()
         return without if without.credit > found.credit else found
+
+    def _is_senseless(self, step: Step) -> bool:
+        """Tell whether a step is undecided as its line can't even be compared with a number."""
+        if step.verdict.equal is not None or step.verdict.how not in HOPELESS:
+            return False
+        try:
+            number = self.task.line(0, "12345/678")
+        except ParseError:  # here lines are equations
+            return False
+        return self.task.compare(number, replace(step.line, relation="=")).how in HOPELESS
 
     def _slip(self, step: Step) -> Line:
         """Return the line that makes a step wrong: of two bounds that hold, the larger one."""

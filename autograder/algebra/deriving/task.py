@@ -62,6 +62,9 @@ class Task(Protocol):
     def has_rules(self) -> bool:
         """Whether a step must go by one of some rules."""
 
+    def line(self, number: int, text: str) -> Line:
+        """Read one formula."""
+
     def compare(self, before: Line, line: Line) -> Verdict:
         """Whether a line stands to an earlier one as the derivation says."""
 
