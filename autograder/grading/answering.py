@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import copy
 import inspect
 from collections.abc import Callable, Hashable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, get_args, get_origin
 
 import numpy as np
 
 from autograder.exercise import Mismatch
+from autograder.exercise.cache import deepcopied
 from autograder.exercise.part import computation
-from autograder.sandbox.wire.requests import Request
+from autograder.sandbox.wire.requests import Request, WithArguments
 from autograder.student.kinds_of_results import as_asked, as_numbers, other_kind
 
 
@@ -30,6 +32,13 @@ class Recorded:
     modified: bool = False
     raised: str = ""
     text: str = ""
+
+
+def apart(request: Request) -> Request:
+    """Return a request that stays what it is, whatever becomes of its arguments."""
+    if not isinstance(request, WithArguments):
+        return copy.deepcopy(request)
+    return replace(request, args=deepcopied(request.args), kwargs=deepcopied(request.kwargs))
 
 
 @dataclass(frozen=True)

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import copy
 import itertools
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import Any
 
 from autograder.exercise import Inconclusive, Measured, Work
@@ -13,7 +11,7 @@ from autograder.exercise.cache import Unfamiliar, Values, deepcopied
 from autograder.exercise.clocks import Curve
 from autograder.exercise.given import FIRST_KEY
 from autograder.exercise.gpu_checks import Timing
-from autograder.grading.answering import Expectation, Recorded
+from autograder.grading.answering import Expectation, Recorded, apart
 from autograder.grading.callee import Callee
 from autograder.grading.ours import Ours
 from autograder.grading.proxies import Gradients, Object, held
@@ -36,7 +34,6 @@ from autograder.sandbox.wire.requests import (
     SetAttribute,
     Time,
     Watch,
-    WithArguments,
 )
 
 Function = Callable[..., Any]
@@ -171,7 +168,7 @@ class Recorder:
 
     def record(self, request: Request) -> Any:
         """Ask, and remember what was asked and what came."""
-        asked = _apart(request)
+        asked = apart(request)
         try:
             answer = self.callee.ask(request)
         except StudentError as error:
@@ -284,7 +281,7 @@ class Recorder:
         except StudentError as error:
             if _too_much(error):
                 raise Inconclusive("counting the work took too long, or too much memory") from error
-            self.callee.ask(_apart(plain))
+            self.callee.ask(apart(plain))
             raise Inconclusive(f"the work could not be counted ({error.kind})") from error
         return Work(answer.value, **answer.work)
 
@@ -341,13 +338,6 @@ class Recorder:
     def remark(self, note: str, feedback: str) -> None:
         """Say something beside the verdict."""
         self.remarks.append((note, feedback))
-
-
-def _apart(request: Request) -> Request:
-    """Return a request that stays what it is, whatever becomes of its arguments."""
-    if not isinstance(request, WithArguments):
-        return copy.deepcopy(request)
-    return replace(request, args=deepcopied(request.args), kwargs=deepcopied(request.kwargs))
 
 
 def _too_much(error: StudentError) -> bool:

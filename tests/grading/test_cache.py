@@ -7,7 +7,7 @@ import pytest
 
 from autograder import algebra
 from autograder.exercise import Exercise, Formula, Numbers, evaluate, solve
-from autograder.exercise.cache import Unfamiliar, Values, remembered
+from autograder.exercise.cache import Unfamiliar, Values, deepcopied, remembered
 from autograder.exercise.given import given, made
 from autograder.grading.parts import grade_parts
 
@@ -158,3 +158,17 @@ def test_one_student_s_formula_is_compared_once_for_all(monkeypatch):
     ]
     assert scores == [1, 0, 1, 0]
     assert len(compared) == len(set(compared))
+
+
+def test_a_copy_is_equal_and_shares_nothing_that_can_change():
+    rows = np.arange(6.0).reshape(2, 3).T
+    value = {"a": [rows, (rows, {1})], "b": "text", "c": np.array([[1], None], dtype=object)}
+    copy = deepcopied(value)
+    assert repr(copy) == repr(value)
+    assert copy["a"][0].strides == rows.strides
+    copy["a"][0][:] = copy["a"][1][0][:] = 0
+    copy["a"][1][1].add(2)
+    copy["c"][0].append(2)
+    assert rows.sum() == 15
+    assert value["a"][1][1] == {1}
+    assert value["c"][0] == [1]
