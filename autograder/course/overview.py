@@ -79,7 +79,7 @@ def _table(every: Sequence[Task], most: float | None) -> str:
         f"| {sign(task.role)} | {task.title} | {task.minutes or ''} | {task.points:g} |"
         for task in every
     ]
-    head = ["| what | exercise | minutes | points |", "|---|---|---:|---:|"]
+    head = ["| what | exercise | minutes | points |", "|---|---|---|---|"]
     return "\n".join([*head, *rows, "", *summary(every, most)])
 
 

@@ -46,7 +46,7 @@ def written(choosing, graded, save):
         for cell in notebook["cells"]:
             if cell["id"] in BOTH:
                 cell["source"] = texts.get(cell["id"], "Write here.")
-        grade = replace(one.grade, exercises=[qk, norm], best=choosing.counting[A].best)
+        grade = replace(one.grade, exercises=[qk, norm], counting=choosing.counting[A])
         save(choosing, replace(one, grade=grade, notebook=notebook))
         with Gradebook(choosing.database) as book:  # as formgrader does
             for cell, points in marks.items():
@@ -97,7 +97,7 @@ def test_nothing_is_final_while_a_text_that_may_be_the_best_waits(written):
 def test_what_counts_is_kept_in_the_record(written):
     grade = written("ada", BOTH).grade
     assert Grade.from_json(grade.to_json()) == grade
-    assert grade.to_json()["best"] == {"why": 1}
+    assert grade.to_json()["counting"] == {"best": {"why": 1}}
 
 
 def test_how_many_count_is_a_number(tiny, configure):
