@@ -23,7 +23,7 @@ def sign(role: Role) -> str:
     return f"{MARKS[role]} {_WORDS[role]}"
 
 
-class Task(NamedTuple):
+class Planned(NamedTuple):
     """An exercise, as those see it who plan."""
 
     id: str
@@ -36,18 +36,18 @@ class Task(NamedTuple):
     def badge(self) -> str:
         """Say all of it but the title.
 
-        >>> Task("a", "A", "choice", 15, 2.0).badge
+        >>> Planned("a", "A", "choice", 15, 2.0).badge
         '○ choice · 15 minutes · 2 points'
         """
         time = [f"{self.minutes} minutes"] if self.minutes else []
         return " · ".join([sign(self.role), *time, _points(self.points)])
 
 
-def tasks(assignment: Assignment) -> list[Task]:
+def tasks(assignment: Assignment) -> list[Planned]:
     """Return the exercises of an assignment."""
     rule = assignment.course.counting[assignment.id]
     return [
-        Task(id, exercise.title, rule.role(id), exercise.minutes, exercise.points)
+        Planned(id, exercise.title, rule.role(id), exercise.minutes, exercise.points)
         for id, exercise in assignment.sound.items()
     ]
 
@@ -74,7 +74,7 @@ def told(assignment: Assignment) -> list[SourceCell]:
     return [*cells[:after_title], table, *cells[after_title:]]
 
 
-def _table(every: Sequence[Task], most: float | None) -> str:
+def _table(every: Sequence[Planned], most: float | None) -> str:
     rows = [
         f"| {sign(task.role)} | {task.title} | {task.minutes or ''} | {task.points:g} |"
         for task in every
@@ -83,7 +83,7 @@ def _table(every: Sequence[Task], most: float | None) -> str:
     return "\n".join([*head, *rows, "", *summary(every, most)])
 
 
-def summary(every: Sequence[Task], most: float | None) -> list[str]:
+def summary(every: Sequence[Planned], most: float | None) -> list[str]:
     """Say how much there is of each role, a line of Markdown each."""
     rules: dict[Role, str] = {
         "core": "",
@@ -106,10 +106,10 @@ def _points(points: float) -> str:
     return f"{points:g} point{'s' * (points != 1)}"
 
 
-def time_of(every: Sequence[Task]) -> str:
+def time_of(every: Sequence[Planned]) -> str:
     """Say how long exercises take, to a quarter of an hour; nothing where nobody says.
 
-    >>> time_of([Task("a", "A", "core", 100, 2.0), Task("b", "B", "core", 40, 1.0)])
+    >>> time_of([Planned("a", "A", "core", 100, 2.0), Planned("b", "B", "core", 40, 1.0)])
     ', about 2 h 15 min'
     """
     quarters = round(sum(task.minutes or 0 for task in every) / 15)

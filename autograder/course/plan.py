@@ -8,7 +8,7 @@ from itertools import groupby
 
 from autograder.course.config import CourseError
 from autograder.course.discover import Assignment
-from autograder.course.overview import Task, tasks
+from autograder.course.overview import Planned, tasks
 
 
 @dataclass(frozen=True)
@@ -17,7 +17,7 @@ class Stretch:
 
     assignment: str
     title: str
-    exercises: list[Task]
+    exercises: list[Planned]
     sources: list[str]
 
     @property
@@ -94,7 +94,7 @@ def plan(
     )
 
 
-def _built_on(assignment: Assignment, core: Iterable[Task]) -> set[str]:
+def _built_on(assignment: Assignment, core: Iterable[Planned]) -> set[str]:
     ids = {task.id for task in core}
     return {
         carried.assignment
@@ -104,10 +104,10 @@ def _built_on(assignment: Assignment, core: Iterable[Task]) -> set[str]:
     }
 
 
-def _spread(core: dict[str, list[Task]], weeks: int) -> list[list[tuple[str, Task]]]:
+def _spread(core: dict[str, list[Planned]], weeks: int) -> list[list[tuple[str, Planned]]]:
     """Give each exercise to the week in which its middle falls, if all are equally long."""
     total = sum(task.minutes or 0 for own in core.values() for task in own)
-    found: list[list[tuple[str, Task]]] = [[] for _ in range(weeks)]
+    found: list[list[tuple[str, Planned]]] = [[] for _ in range(weeks)]
     before = 0
     for id, own in core.items():
         for task in own:
@@ -117,7 +117,7 @@ def _spread(core: dict[str, list[Task]], weeks: int) -> list[list[tuple[str, Tas
     return found
 
 
-def _stretches(week: list[tuple[str, Task]], kept: list[Assignment]) -> Iterator[Stretch]:
+def _stretches(week: list[tuple[str, Planned]], kept: list[Assignment]) -> Iterator[Stretch]:
     by_id = {a.id: a for a in kept}
     for id, rows in groupby(week, key=lambda row: row[0]):
         own = [task for _, task in rows]

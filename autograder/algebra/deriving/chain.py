@@ -43,11 +43,9 @@ class Chain(Disguises):
     final_names : tuple of str, optional
         The names that the last line may contain; those of `target`, if omitted.
     waypoints : tuple of Waypoint
-        What some line on the way from the given expression to the result must show; neither of
-        the two may show it by itself.
+        What some line on the way must show; neither `start` nor `target` may show it by itself.
     ends : Waypoint, optional
-        What the last line must show besides its names.  Asked for by a good exercise wherever the
-        names alone don't tell the result from the given expression.
+        What the last line must show besides its names, where these don't tell it from `start`.
     min_lines : int
         How many different lines are asked for, the given expression among them.
     assumptions : mapping of str to str
