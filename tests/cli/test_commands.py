@@ -25,6 +25,7 @@ COMMANDS = [
     "gradescope",
     "init",
     "new",
+    "plan",
     "portfolio",
     "progress",
     "release",
