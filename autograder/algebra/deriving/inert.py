@@ -20,6 +20,14 @@ class D(Uncomputed):
 class Total(Uncomputed):
     """``sum(f, k, a, b)``; k is bound."""
 
+    @classmethod
+    def eval(cls, body: sympy.Expr, k: sympy.Expr, *ends: sympy.Expr) -> sympy.Expr | None:
+        """Return so many times the same, where that is all."""
+        low, high = ends
+        if not (low.is_Integer and high.is_Integer) or body.has(k):
+            return None
+        return max(high - low + 1, sympy.Integer(0)) * body
+
     def _eval_is_positive(self) -> bool | None:
         """Tell that a sum of positive terms is positive, unless there may be none of them."""
         body, _, low, high = self.args
