@@ -32,12 +32,6 @@ def pytest_addoption(parser):
     parser.addoption("--changed", action="store_true", help=text)
 
 
-@pytest.hookimpl(optionalhook=True, wrapper=True)
-def pytest_xdist_auto_num_workers():
-    """Have one process more than processors: many tests wait, for a limit of time to pass."""
-    return (yield) + 1
-
-
 def pytest_configure(config):
     """Remember what passes."""
     config.pluginmanager.register(Proved(config))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterator, Sequence
 
@@ -37,9 +38,12 @@ _ZEROS = (
     "({0}*{x}/{x})",
     "({0}^(3 - 2))",
     "({0}/2 + {0}/2)",
+    "sum({0}, l, 1, 1)",
+)
+#: The same, at one place: examining them takes seconds.
+_DEAR_ZEROS = (
     "({0}*max(1, -exp({x})))",
     "({0} + relu(-exp({x})))",
-    "sum({0}, l, 1, 1)",
     "(({0}*exp({x}) + {0})/(exp({x}) + 1))",
 )
 _OPERATORS = ("sum", "Sum", "max", "Largest", "D", "diff")  # what follows is bound, or a variable
@@ -60,6 +64,9 @@ def empty(chain: Chain, lines: Sequence[str], last: str, name: str) -> Iterator[
             for where, text, put in (("start", first, ""), ("result", last, sign)):
                 for inside in _with(chain, text, form, name):
                     yield f"{form} in the {where}", [first, put + inside, f"{sign}{last}"], 0.0
+        for form in () if matrices else _DEAR_ZEROS:
+            for inside in itertools.islice(_with(chain, first, form, name), 1):
+                yield f"{form} in the start", [first, inside, f"{sign}{last}"], 0.0
         for key, meaning in chain.definitions.items():
             for where, text in (("start", first), ("result", last)):
                 other = f"({meaning})".join(re.split(rf"\b{re.escape(key)}\b", text))
