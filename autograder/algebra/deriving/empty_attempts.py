@@ -28,7 +28,6 @@ _MIXTURES = (
     "(({S})^2 + ({T})^2)/(({S}) + ({T}))",
     "max({S}, {T})",
     "(({S}) + ({T}) + abs(({S}) - ({T})))/2",
-    "({T}) + relu(({S}) - ({T}))",
     r"\begin{{cases}} {S} & {x} > 0 \\ {T} & \text{{otherwise}} \end{{cases}}",
 )
 _OF_MATRICES = _MIXTURES[:4]
@@ -43,7 +42,6 @@ _ZEROS = (
 #: The same, at one place: examining them takes seconds.
 _DEAR_ZEROS = (
     "({0}*max(1, -exp({x})))",
-    "({0} + relu(-exp({x})))",
     "(({0}*exp({x}) + {0})/(exp({x}) + 1))",
 )
 _OPERATORS = ("sum", "Sum", "max", "Largest", "D", "diff")  # what follows is bound, or a variable
