@@ -83,6 +83,7 @@ def verify(
     from autograder.course.config import CourseError
     from autograder.course.discover import load_assignment
     from autograder.course.guessing import guessed
+    from autograder.course.overview import in_words
     from autograder.course.secret import FILE, secret_of
     from autograder.course.verify import verify as prove
     from autograder.course.verify import verify_helpers
@@ -95,7 +96,7 @@ def verify(
         for id in found.ids([assignment]):
             wanted.setdefault(id, []).extend([exercise] if exercise else [])
     proofs: list[Proof] = [] if wanted else verify_helpers(found)
-    choices: list[str] = []
+    counting: list[str] = []
     for id in wanted or found.ids():
         loaded = load_assignment(found, id)
         if unknown := set(wanted.get(id, [])) - loaded.exercises.keys():
@@ -104,14 +105,14 @@ def verify(
                 f"it has {', '.join(loaded.exercises)}"
             )
         proofs += prove(loaded, wanted.get(id), secret=secret)
-        choices += [] if wanted.get(id) else loaded.choices
+        counting += [] if wanted.get(id) else in_words(loaded)
     if json:
         import json as json_module
 
         print(json_module.dumps([asdict(proof) for proof in proofs], indent=1))
     else:
         _show(proofs)
-        for line in choices:
+        for line in counting:
             print(line)
     too_easy = guessed([proof for proof in proofs if not wanted.get(proof.assignment)], found)
     for text in too_easy:
@@ -217,8 +218,7 @@ def generate(
     ids = found.ids(assignments)
     drift = build(found, ids, check=check)
     for id in ids:
-        loaded = load_assignment(found, id)
-        for line in [*in_words(loaded), *loaded.choices]:
+        for line in in_words(load_assignment(found, id)):
             print(line)
     for change in drift:
         print(change)

@@ -54,6 +54,8 @@ class Course:
         By assignment, which share of its points answers without a thought may earn, and why.
     counting
         Which of the points count, by assignment.
+    without
+        The exercises that its notebook leaves out, by assignment.
     hint_cost
         The share of an exercise's automatic points that each hint costs which was taken.
     demo

@@ -62,32 +62,6 @@ class Assignment:
         return {id: e for id, e in self.exercises.items() if isinstance(e, Exercise)}
 
     @property
-    def choices(self) -> list[str]:
-        """Say which points don't count like others, and how many that leaves."""
-        total = sum(exercise.points for exercise in self.sound.values())
-        counting, found = self.course.counting[self.id], []
-        if counting.stars:
-            extra = sum(self.sound[id].points for id in counting.stars if id in self.sound)
-            found.append(
-                f"{self.id}: {total:g} points in all, of which {extra:g} are extra: "
-                f"{', '.join(counting.stars)}"
-            )
-        for name, count in counting.best.items():
-            parts = [p.points for e in self.sound.values() for p in e.parts if p.name == name]
-            earned = total - sum(sorted(parts)[:-count])
-            found.append(
-                f"{self.id}: {total:g} points in all, of which {earned:g} can be earned: "
-                f"the best {count} of {len(parts)} `{name}` count"
-            )
-        if counting.choice is not None:
-            most = sum(e.points for id, e in self.sound.items() if counting.role(id) == "choice")
-            counted = counting.of_choice(most)
-            found.append(
-                f"{self.id}: {counted:g} of {most:g} points of choice count, whichever they are"
-            )
-        return found
-
-    @property
     def broken(self) -> list[Broken]:
         """The exercises that could not."""
         return [e for e in self.exercises.values() if isinstance(e, Broken)]
@@ -118,7 +92,8 @@ def load_assignment(course: Course, id: str) -> Assignment:
     if twice := {name for name in names if names.count(name) > 1}:
         raise CourseError(f"{path}: two cells are the solution of {', '.join(sorted(twice))}")
     if left_out := course.without.get(id):
-        _demand_sections(id, left_out, {name: name in headed(cells) for name in names})
+        places = headed(cells)
+        _demand_sections(id, left_out, {name: name in places for name in names})
         cells = without(cells, left_out)
         names = [name for name in names if name not in left_out]
     folder = course.root / "reference" / id

@@ -119,11 +119,26 @@ def time_of(every: Sequence[Planned]) -> str:
     return ", about " + " ".join([*[f"{hours} h"] * bool(hours), *[f"{rest} min"] * bool(rest)])
 
 
+def best_of(assignment: Assignment) -> list[str]:
+    """Say where only the best parts of a name count, and what that leaves."""
+    total = sum(exercise.points for exercise in assignment.sound.values())
+    found = []
+    for name, count in assignment.course.counting[assignment.id].best.items():
+        parts = [p.points for e in assignment.sound.values() for p in e.parts if p.name == name]
+        earned = total - sum(sorted(parts)[:-count])
+        found.append(
+            f"{total:g} points in all, of which {earned:g} can be earned: the best {count} of "
+            f"{len(parts)} `{name}` count"
+        )
+    return found
+
+
 def in_words(assignment: Assignment) -> list[str]:
-    """Return lines for authors: points and hours by role, and what the notebook builds on."""
+    """Return lines for authors: points and hours by role, what counts, what it builds on."""
     rule = assignment.course.counting[assignment.id]
     every = tasks(assignment)
     lines = [line.replace("*", "") for line in summary(every, rule.choice)]
+    lines += [f"- {sentence}" for sentence in best_of(assignment)]
     built_on = sorted({f"{c[0].assignment}/{id}" for id, c in needed(assignment).items()})
     more = [f"- builds on {', '.join(built_on)}"] if built_on else []
     return [f"{assignment.id}:", *lines, *more] if lines or more else []

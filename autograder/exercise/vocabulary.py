@@ -62,6 +62,8 @@ class Exercise:
     ) -> None:
         if isinstance(hints, str) or len(hints) > MOST_HINTS:
             raise AuthoringError(f"{id}: hints are a list of at most {MOST_HINTS} texts")
+        if minutes is not None and minutes < 1:
+            raise AuthoringError(f"{id}: minutes={minutes}; it takes one at least")
         self.id, self.title, self.source, self._pool = id, title, source, pool
         self.practice, self.hints, self.minutes = practice, list(hints), minutes
         #: What is practised in place of it.

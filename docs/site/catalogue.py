@@ -13,7 +13,7 @@ from sphinx.util.docutils import SphinxDirective
 
 from autograder.course.config import Course
 from autograder.course.discover import Assignment, load_assignment
-from autograder.course.overview import sign, summary, tasks
+from autograder.course.overview import best_of, sign, summary, tasks
 from autograder.exercise import Exercise
 
 COURSE = Course.load(Path(__file__).resolve().parents[2])
@@ -45,7 +45,7 @@ def _section(assignment: Assignment) -> str:
     points = sum(exercise.points for exercise in assignment.sound.values())
     roles = "\n".join(summary(every, assignment.course.counting[assignment.id].choice))
     head = f"{len(every)} exercises, {points:g} points."
-    best = "".join(f" {sentence}." for sentence in assignment.choices)
+    best = "".join(f" {sentence}." for sentence in best_of(assignment))
     columns = ["what", "exercise", "source", "what is written", "minutes", "points"]
     rows = [
         [

@@ -53,7 +53,6 @@ def test_a_course_that_says_nothing_has_its_text_as_it_is(motion):
 
 def test_of_choice_as_much_counts_as_the_course_says(motion):
     loaded = motion(f'"core": ["{FALL}"], "choice": 3')
-    assert loaded.choices == ["m01_motion: 3 of 4 points of choice count, whichever they are"]
     assert "3 points of them count, whichever" in "\n".join(in_words(loaded))
 
 
@@ -169,3 +168,8 @@ def test_a_plan_that_does_not_fit_says_what_may_go(motion):
 def test_a_plan_needs_minutes(motion):
     with pytest.raises(CourseError, match="m01_motion/fall doesn't say how long it takes"):
         plan([motion('"core": ["fall"]')], 2, 1.0)
+
+
+def test_minutes_are_at_least_one(motion):
+    loaded = motion('"core": ["fall"]', fall=0)
+    assert "minutes=0; it takes one at least" in loaded.exercises[FALL].message
