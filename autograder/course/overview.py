@@ -59,7 +59,7 @@ def told(assignment: Assignment) -> list[SourceCell]:
     """
     rule = assignment.course.counting[assignment.id]
     every = tasks(assignment)
-    if not (rule.core or rule.stars or any(task.minutes for task in every)):
+    if not _planned(every):
         return assignment.cells
     cells = list(assignment.cells)
     places = headed(cells)
@@ -72,6 +72,11 @@ def told(assignment: Assignment) -> list[SourceCell]:
     after_title = 1 if cells and cells[0].kind == "markdown" else 0
     table = SourceCell("markdown", _table(every, rule.choice))
     return [*cells[:after_title], table, *cells[after_title:]]
+
+
+def _planned(every: Sequence[Planned]) -> bool:
+    """Tell whether the course says minutes, or which exercises are core."""
+    return any(task.minutes or task.role != "core" for task in every)
 
 
 def _table(every: Sequence[Planned], most: float | None) -> str:
@@ -137,7 +142,8 @@ def in_words(assignment: Assignment) -> list[str]:
     """Return lines for authors: points and hours by role, what counts, what it builds on."""
     rule = assignment.course.counting[assignment.id]
     every = tasks(assignment)
-    lines = [line.replace("*", "") for line in summary(every, rule.choice)]
+    roles = summary(every, rule.choice) if _planned(every) else []
+    lines = [line.replace("*", "") for line in roles]
     lines += [f"- {sentence}" for sentence in best_of(assignment)]
     built_on = sorted({f"{c[0].assignment}/{id}" for id, c in needed(assignment).items()})
     more = [f"- builds on {', '.join(built_on)}"] if built_on else []
