@@ -14,6 +14,7 @@ import typer
 from autograder.cli.options import Assignments, Json, Trust, Where, authors_course
 
 if TYPE_CHECKING:
+    from autograder.course.discover import Assignment
     from autograder.course.verify import Proof
 
 
@@ -210,16 +211,15 @@ def generate(
     course: Where = Path(),
 ) -> None:
     """Build the students' notebooks in release/ and enter them in the gradebook."""
-    from autograder.course.discover import load_assignment
     from autograder.course.overview import in_words
     from autograder.delivery.releasing import generate as build
 
+    def told(assignment: Assignment) -> None:
+        for line in in_words(assignment):
+            print(line, flush=True)
+
     found = authors_course(course)
-    ids = found.ids(assignments)
-    drift = build(found, ids, check=check)
-    for id in ids:
-        for line in in_words(load_assignment(found, id)):
-            print(line)
+    drift = build(found, found.ids(assignments), check=check, progress=told)
     for change in drift:
         print(change)
     if not drift:

@@ -21,6 +21,21 @@ MOST = 0.25
 _SPARE = 3
 
 
+class Taken:
+    """Tells which numbers somebody is graded with, of as many names as are asked about."""
+
+    def __init__(self, graded: Sequence[Known]) -> None:
+        self._graded = graded
+        self._keys: dict[tuple[str, ...], set[Any]] = {}
+
+    def __contains__(self, numbers: Known) -> bool:
+        names = tuple(numbers)
+        if names and names not in self._keys:
+            theirs = ({name: known.get(name) for name in names} for known in self._graded)
+            self._keys[names] = {Values(each).key for each in theirs}
+        return bool(names) and Values(numbers).key in self._keys[names]
+
+
 def practice_sets(
     own: Exercise, parts: Sequence[Part], course: str, number: int, graded: Sequence[Known]
 ) -> tuple[list[Part], list[tuple[Known, Known]]]:
@@ -38,9 +53,10 @@ def practice_sets(
     graded
         The variants of the release, with the right answers.
     """
+    taken = Taken(graded)
     drawn = [
         (variant, solve(own, variant))
-        for variant in islice(_nobodys(own, parts, course, graded), _SPARE * number)
+        for variant in islice(_nobodys(own, parts, course, taken), _SPARE * number)
     ]
     given = [{p.name for p in parts if _given_away(p, known, graded)} for _, known in drawn]
     asked = list(parts)
@@ -49,7 +65,7 @@ def practice_sets(
         left = [
             (variant, known)
             for (variant, known), away in zip(drawn, given, strict=True)
-            if not away & names and _is_nobodys(used(own, asked, variant), graded)
+            if not away & names and used(own, asked, variant) not in taken
         ]
         if _SPARE * len(left) >= len(drawn):
             return asked, left[:number]
@@ -70,9 +86,7 @@ def needs(part: Part) -> set[str]:
     return set().union(*map(arguments, part.routes))
 
 
-def _nobodys(
-    own: Exercise, parts: Sequence[Part], course: str, graded: Sequence[Known]
-) -> Iterator[Known]:
+def _nobodys(own: Exercise, parts: Sequence[Part], course: str, taken: Taken) -> Iterator[Known]:
     """Draw numbers that are nobody's, as far as the parts use them, and that show every mistake."""
     if own.draw is None:
         yield {}
@@ -83,16 +97,9 @@ def _nobodys(
         variant = dict(own.draw(rng))
         now = used(own, parts, variant)
         key = Values(now).key
-        if key not in seen and _is_nobodys(now, graded) and not hidden_mistakes(own, variant):
+        if key not in seen and now not in taken and not hidden_mistakes(own, variant):
             seen.add(key)
             yield variant
-
-
-def _is_nobodys(numbers: Known, graded: Sequence[Known]) -> bool:
-    """Tell whether nobody is graded with these numbers, if there are any."""
-    key = Values(numbers).key
-    theirs = ({name: known.get(name) for name in numbers} for known in graded)
-    return not numbers or all(Values(each).key != key for each in theirs)
 
 
 def _given_away(part: Part, known: Mapping[str, Any], graded: Sequence[Known]) -> bool:

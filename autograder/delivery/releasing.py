@@ -47,7 +47,7 @@ def generate(
     *,
     check: bool = False,
     held: bool = True,
-    progress: Callable[[str], object] = lambda _: None,
+    progress: Callable[[Assignment], object] = lambda _: None,
 ) -> list[Drift]:
     """Generate assignments into release/ and register them in the gradebook.
 
@@ -58,7 +58,7 @@ def generate(
     held
         Hold the assignments to what may be guessed; a demonstration hands nothing out.
     progress
-        Called with each assignment's id when that is done.
+        Called with each assignment when that is done.
 
     Returns
     -------
@@ -93,7 +93,7 @@ def generate(
                 else:
                     path.unlink()
             _offer(course, id, files)
-        progress(id)
+        progress(assignment)
     if not check:
         add_students(course, declared(course))
     return drifts

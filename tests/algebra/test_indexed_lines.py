@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from autograder.algebra import Fact, IndexedChain, ParseError
 from autograder.algebra.deriving.for_every_n import equal_for_all, proved_for_all
 from autograder.algebra.deriving.indexed import LineNames, read_indexed
-from autograder.algebra.deriving.written_out import World
+from autograder.algebra.deriving.world import World
 
 NAMES = LineNames(indexed=("z", "p", "A"), plain=("c", "sigma"), matrices=("I", "M", "N"))
 WORLD = World(NAMES)

@@ -10,7 +10,8 @@ import sympy
 
 from autograder.algebra.deriving.opacity import Opaque
 from autograder.algebra.deriving.places import free_indices
-from autograder.algebra.deriving.written_out import Env, World, value
+from autograder.algebra.deriving.world import Env, World
+from autograder.algebra.deriving.written_out import value
 
 
 def assumed_values(world: World, point: str) -> Iterator[str]:

@@ -8,7 +8,7 @@ import sympy
 
 from autograder.algebra.building.block import Block, Grid, Misfit, block
 from autograder.algebra.deriving.inert import Transposed
-from autograder.algebra.deriving.written_out import World
+from autograder.algebra.deriving.world import World
 
 
 def multiplied(e: sympy.Expr, world: World) -> sympy.Expr:  # noqa: ARG001

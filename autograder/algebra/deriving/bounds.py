@@ -10,7 +10,8 @@ from sympy.utilities.iterables import multiset_partitions
 
 from autograder.algebra.deriving.climbing import has_both_signs
 from autograder.algebra.deriving.inert import InertNorm, Largest, Total
-from autograder.algebra.deriving.written_out import World, rewritten, value
+from autograder.algebra.deriving.world import World
+from autograder.algebra.deriving.written_out import rewritten, value
 
 MAX_PLACES = 4
 

@@ -8,7 +8,7 @@ from typing import Any
 import sympy
 
 from autograder.algebra.deriving.inert import D, E, Total
-from autograder.algebra.deriving.written_out import World
+from autograder.algebra.deriving.world import World
 
 Rewrite = Callable[[sympy.Expr, World], sympy.Expr]
 

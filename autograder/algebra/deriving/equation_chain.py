@@ -22,7 +22,8 @@ from autograder.algebra.deriving.line import Line
 from autograder.algebra.deriving.premises import IndexedLine
 from autograder.algebra.deriving.rules import DERIVATIVES
 from autograder.algebra.deriving.structure import Structure
-from autograder.algebra.deriving.written_out import World, rewritten, value
+from autograder.algebra.deriving.world import World
+from autograder.algebra.deriving.written_out import rewritten, value
 from autograder.algebra.reading.errors import ParseError
 from autograder.algebra.reading.tree import Node
 

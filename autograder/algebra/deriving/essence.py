@@ -58,6 +58,7 @@ class Essence:
         self.indices = frozenset(indices)
         self.indexed = sorted((name.replace("_", "") for name in indexed), key=len, reverse=True)
         self.of = functools.lru_cache(_KEPT)(self._of)
+        self._named = functools.lru_cache(_KEPT)(self._in_names)
         self.values = Points(self._binds).values
 
     def is_made_of(self, form: Structure, parts: Sequence[Structure]) -> bool:
@@ -102,7 +103,10 @@ class Essence:
     def with_names(self, form: Structure, meanings: Mapping[Structure, Structure]) -> Structure:
         """Return the essence of a formula in which names stand for what they mean."""
         marks = tuple((self.of(meaning), name) for meaning, name in meanings.items())
-        form, before = self.of(form), form
+        return self._named(self.of(form), marks)
+
+    def _in_names(self, form: Structure, marks: Marks) -> Structure:
+        before = form
         for _ in range(len(marks) + 1):
             form, before = self._reduced(form, marks), form
             if form == before:

@@ -20,14 +20,8 @@ from autograder.algebra.deriving.made_to_fit import made_to_fit
 from autograder.algebra.deriving.places import free_indices
 from autograder.algebra.deriving.rules import DERIVATIVES, EXPECTATIONS
 from autograder.algebra.deriving.sums import is_zero_for_all
-from autograder.algebra.deriving.written_out import (
-    DIMENSION,
-    Env,
-    TooMuch,
-    World,
-    rewritten,
-    value,
-)
+from autograder.algebra.deriving.world import Env, World
+from autograder.algebra.deriving.written_out import DIMENSION, TooMuch, rewritten, value
 
 SIZES = (2, 3, 4, 5)
 GUARDS = 2  # of these are tried before a proof, which most wrong lines never get to

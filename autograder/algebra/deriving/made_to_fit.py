@@ -7,7 +7,8 @@ from sympy.core.function import AppliedUndef
 
 from autograder.algebra.building.functions import Ceiling, Floor, Max, Min
 from autograder.algebra.deriving.indexed_binding import BINDERS
-from autograder.algebra.deriving.written_out import World, value
+from autograder.algebra.deriving.world import World
+from autograder.algebra.deriving.written_out import value
 
 _TRIED = range(2, 13)
 _BENT = (Floor, Ceiling, Max, Min, sympy.Piecewise)

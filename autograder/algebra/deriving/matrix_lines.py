@@ -18,7 +18,8 @@ from autograder.algebra.comparing.matrices import is_identity
 from autograder.algebra.comparing.verdict import Verdict
 from autograder.algebra.deriving import blocks
 from autograder.algebra.deriving.inert import Transposed, Uncomputed
-from autograder.algebra.deriving.written_out import World, rewritten
+from autograder.algebra.deriving.world import World
+from autograder.algebra.deriving.written_out import rewritten
 
 Rewrite = Callable[[sympy.Expr, World], sympy.Expr]
 

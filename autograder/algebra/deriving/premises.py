@@ -22,7 +22,7 @@ from autograder.algebra.deriving.inert import Uncomputed
 from autograder.algebra.deriving.line import Line
 from autograder.algebra.deriving.rules import RULES, Fact, Rule
 from autograder.algebra.deriving.structure import Structure
-from autograder.algebra.deriving.written_out import Meanings, World
+from autograder.algebra.deriving.world import Meanings, World
 from autograder.algebra.reading.tree import Node
 
 

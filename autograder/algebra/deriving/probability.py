@@ -8,7 +8,7 @@ import sympy
 
 from autograder.algebra.deriving.inert import E, Total, Uncomputed, Var
 from autograder.algebra.deriving.places import free_indices
-from autograder.algebra.deriving.written_out import World
+from autograder.algebra.deriving.world import World
 
 
 def mean_is_linear(e: sympy.Expr, world: World) -> sympy.Expr:

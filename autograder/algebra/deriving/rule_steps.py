@@ -15,7 +15,8 @@ from autograder.algebra.deriving.line import Line
 from autograder.algebra.deriving.opacity import Opaque
 from autograder.algebra.deriving.rules import Rule
 from autograder.algebra.deriving.sums import rearranged_twice
-from autograder.algebra.deriving.written_out import Env, World, rewritten, value
+from autograder.algebra.deriving.world import Env, World
+from autograder.algebra.deriving.written_out import rewritten, value
 
 TRIED = (2, 3)  # numbers n for which a step is held against its rule
 
