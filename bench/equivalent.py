@@ -33,7 +33,8 @@ from autograder.course.release import Release
 from autograder.course.sources import plain, typed
 from autograder.course.submissions import Handed, submissions
 from autograder.delivery import gradebook
-from autograder.exercise import Exercise, Part, solve
+from autograder.exercise import Exercise, Part
+from autograder.exercise.dependencies import solve
 from autograder.grading.demonstrations import tagged
 from autograder.grading.recorder import Recorder
 from autograder.grading.replay import seed_of

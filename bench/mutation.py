@@ -35,7 +35,9 @@ from autograder.course.config import Course
 from autograder.course.discover import load_assignment
 from autograder.course.proofs.part_proofs import right_answers
 from autograder.course.sources import plain
-from autograder.exercise import Numbers, apply, draws, solve
+from autograder.exercise import Numbers
+from autograder.exercise.dependencies import apply, solve
+from autograder.exercise.variants import draws
 from autograder.grading import checks
 from autograder.grading.budget import Exhausted, bounded
 from autograder.grading.parts import grade_parts

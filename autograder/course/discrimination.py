@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from autograder.exercise import Exercise, FormatError, Misconception, Part, evaluate, solve
+from autograder.exercise import Exercise, FormatError, Misconception, Part
+from autograder.exercise.dependencies import evaluate, solve
 
 
 def in_variants(indices: Sequence[int], of: int) -> str:

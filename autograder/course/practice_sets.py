@@ -6,9 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
-from autograder.exercise import Exercise, Part, hidden_mistakes, rng_for, solve
+from autograder.exercise import Exercise, Part
 from autograder.exercise.cache import Values
+from autograder.exercise.dependencies import solve
 from autograder.exercise.part import arguments
+from autograder.exercise.variants import hidden_mistakes, rng_for
 
 Known = dict[str, Any]
 

@@ -17,14 +17,8 @@ from autograder.course.config import CourseError
 from autograder.course.discover import Assignment
 from autograder.course.plain_json import alike
 from autograder.course.practice_sets import MOST, needs, practice_sets, used
-from autograder.exercise import (
-    Exercise,
-    FormatError,
-    Part,
-    apply,
-    band,
-    evaluate,
-)
+from autograder.exercise import Exercise, FormatError, Part
+from autograder.exercise.dependencies import apply, band, evaluate
 from autograder.exercise.part import arguments
 from autograder.grading.parts import carries
 from autograder.student.released_files import Following, Help, Practice, PracticeSet, Worked

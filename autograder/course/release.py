@@ -11,7 +11,7 @@ from typing import Any
 from autograder.course.config import Course, CourseError
 from autograder.course.datafiles import altered
 from autograder.course.typed_json import converted
-from autograder.exercise import pick
+from autograder.exercise.variants import pick
 from autograder.grading.demonstrations import tagged
 from autograder.student.data import decode
 from autograder.student.notebook import source_of

@@ -26,10 +26,8 @@ from autograder.exercise import (
     Misconception,
     Part,
     Undecided,
-    apply,
-    evaluate,
-    solve,
 )
+from autograder.exercise.dependencies import apply, evaluate, solve
 from autograder.grading.checks import NO_GPU, grade_checks
 from autograder.grading.diagnosis import by_itself
 from autograder.grading.local import Local

@@ -25,9 +25,9 @@ from autograder.course.proofs.odd_results import odd_result_problems
 from autograder.course.proofs.part_proofs import needed, part_problems, sample_problems, unsaid
 from autograder.course.proofs.prices import Price, part_prices
 from autograder.course.proofs.vacuous import Vacuous, vacuous
-from autograder.exercise import Draws, Exercise, hidden_mistakes
+from autograder.exercise import Exercise
 from autograder.exercise.kind import Undecided
-from autograder.exercise.variants import rng_for
+from autograder.exercise.variants import Draws, hidden_mistakes, rng_for
 from autograder.grading.checks import grade_checks
 from autograder.grading.parts import grade_parts
 from autograder.grading.pricing import DEAREST

@@ -22,7 +22,8 @@ from autograder.delivery.people import people
 from autograder.delivery.picture import describe_exhibit, exhibit_svg
 from autograder.delivery.sanitise import beneath, rendered
 from autograder.delivery.teams import with_teams
-from autograder.exercise import Exercise, Exhibit, Table
+from autograder.exercise import Exercise, Table
+from autograder.exercise.exhibit import Exhibit
 from autograder.grading import own_text
 from autograder.grading.own_answer import LONGEST
 from autograder.grading.results import Status

@@ -13,7 +13,8 @@ from autograder.course.proofs.part_proofs import right_answers
 from autograder.course.release import Release
 from autograder.delivery.database import opened
 from autograder.delivery.extensions import extensions
-from autograder.exercise import Choice, Exercise, solve
+from autograder.exercise import Choice, Exercise
+from autograder.exercise.dependencies import solve
 from autograder.grading.own_answer import as_written
 
 

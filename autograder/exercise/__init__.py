@@ -3,7 +3,8 @@
     from autograder.exercise import Exercise, Numbers, agree
 
 An exercise is ordinary Python: functions are the answers, their docstrings are the rubric,
-and their argument names say what each answer is computed from.
+and their argument names say what each answer is computed from.  What is named here, and in
+`autograder.exercise.properties`, is public (docs/api.md); no other module of this package is.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -13,9 +14,8 @@ from autograder.exercise.checked import Check, CheckedFunction
 from autograder.exercise.choice import Choice
 from autograder.exercise.clocks import Inconclusive, no_slower
 from autograder.exercise.datafile import data_file
-from autograder.exercise.dependencies import apply, band, evaluate, solve
 from autograder.exercise.exact import Count, Fractions, Shape
-from autograder.exercise.exhibit import Curves, Exhibit, HeatMaps, Table
+from autograder.exercise.exhibit import Curves, HeatMaps, Table
 from autograder.exercise.figure import Figure
 from autograder.exercise.form import Form
 from autograder.exercise.given import given, made, seeded
@@ -35,12 +35,9 @@ from autograder.exercise.numbers import Numbers
 from autograder.exercise.ordering import Ordering
 from autograder.exercise.part import AuthoringError, Misconception, Part
 from autograder.exercise.registry import kinds
-from autograder.exercise.slips import is_nothing, is_telling, is_trivial, recognise
-from autograder.exercise.variants import Draws, draws, hidden_mistakes, pick, rng_for
 from autograder.exercise.vocabulary import Exercise
 from autograder.exercise.witness import Witness
-from autograder.exercise.work import Measured, Work, covers, grows, vectorised, within
-from autograder.student.reading import is_blank
+from autograder.exercise.work import Work, covers, grows, vectorised, within
 
 if TYPE_CHECKING:
     from autograder.exercise.cost_class import ComplexityClass
@@ -58,10 +55,8 @@ __all__ = [
     "Count",
     "Curves",
     "Derivation",
-    "Draws",
     "Essay",
     "Exercise",
-    "Exhibit",
     "Figure",
     "Form",
     "FormatError",
@@ -72,7 +67,6 @@ __all__ = [
     "Judgement",
     "Labels",
     "Matrix",
-    "Measured",
     "Misconception",
     "Mismatch",
     "Numbers",
@@ -87,29 +81,15 @@ __all__ = [
     "Work",
     "agree",
     "alike",
-    "apply",
-    "band",
     "covers",
     "data_file",
-    "draws",
-    "evaluate",
     "given",
     "grows",
     "grows_on_gpu",
-    "hidden_mistakes",
-    "is_blank",
-    "is_nothing",
-    "is_telling",
-    "is_trivial",
-    "kinds",
     "made",
     "no_slower",
-    "pick",
-    "recognise",
     "require",
-    "rng_for",
     "seeded",
-    "solve",
     "vectorised",
     "within",
 ]

@@ -43,7 +43,8 @@ class CallableFormula:
         ValueError
             If there is no real value, or a name in the formula has no number.
         """
-        from autograder.algebra import Undefined, value_at  # most exercises have no formula
+        # Here, as most exercises have no formula.
+        from autograder.algebra.building.numeric import Undefined, value_at
 
         names, values = list(numbers), np.broadcast_arrays(*map(np.asarray, numbers.values()))
 

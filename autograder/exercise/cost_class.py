@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from autograder import algebra
+from autograder.algebra.comparing.complexity import Complexity, parse_complexity
 from autograder.exercise.kind import Answer, FormatError, Scaffold
 from autograder.student.formulas import text_of
 
@@ -36,14 +37,12 @@ def size_of_the_result():
 
     symbols: str
 
-    def read(self, raw: Any, like: Any = None) -> algebra.Complexity:
+    def read(self, raw: Any, like: Any = None) -> Complexity:
         """Parse text, with or without ``O(…)``."""
-        if isinstance(raw, algebra.Complexity):
+        if isinstance(raw, Complexity):
             return raw
         try:
-            parsed: algebra.Complexity = algebra.parse_complexity(
-                text_of(raw), self.symbols.split()
-            )
+            parsed: Complexity = parse_complexity(text_of(raw), self.symbols.split())
         except algebra.ParseError as error:
             raise FormatError(str(error)) from None
         return parsed

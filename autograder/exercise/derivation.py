@@ -9,7 +9,10 @@ from typing import Any
 
 from autograder import algebra
 from autograder.algebra.deriving import attempts, equation_attempts
+from autograder.algebra.deriving.examination import Examination
+from autograder.algebra.deriving.line import Line
 from autograder.exercise.cache import remembered
+from autograder.exercise.declaring import ask_to_declare
 from autograder.exercise.kind import (
     Answer,
     Attempt,
@@ -18,14 +21,14 @@ from autograder.exercise.kind import (
     Scaffold,
     Undecided,
 )
-from autograder.exercise.symbolic import ask_to_declare, settled, text_of
+from autograder.exercise.symbolic import settled, text_of
 from autograder.student.formulas import lines_of
 
 
 class Lines(list[Any]):
     """The lines of a derivation that can be read; ``texts`` holds all of them as written."""
 
-    def __init__(self, lines: Iterable[algebra.Line], texts: Sequence[str]) -> None:
+    def __init__(self, lines: Iterable[Line], texts: Sequence[str]) -> None:
         super().__init__(lines)
         self.texts = list(texts)
 
@@ -62,7 +65,7 @@ def steps():
         if isinstance(raw, Lines):
             return raw
         texts = [text_of("" if text is None else text) for text in lines_of(raw)]
-        lines: list[algebra.Line] = []
+        lines: list[Line] = []
         problem = None
         for text in texts:
             try:
@@ -113,19 +116,19 @@ def steps():
         return {"kind": "lines", "bounds": self.chain.bounds, **self.chain.hint()}
 
     @cached_property
-    def _read_line(self) -> Callable[[str], list[algebra.Line]]:
+    def _read_line(self) -> Callable[[str], list[Line]]:
         return remembered()(lambda text: self.chain.read([text]))
 
     @cached_property
-    def _examined(self) -> Callable[..., algebra.Examination]:
+    def _examined(self) -> Callable[..., Examination]:
         @remembered(_sure)
-        def examined(*texts: str) -> algebra.Examination:
+        def examined(*texts: str) -> Examination:
             return self.chain.examine(texts)
 
         return examined
 
 
-def _sure(examined: algebra.Examination) -> bool:
+def _sure(examined: Examination) -> bool:
     """Tell whether a derivation would be examined alike at another time.
 
     Limits are worked out in bounded time, and a line in which that was too short is unreadable.

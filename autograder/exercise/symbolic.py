@@ -6,13 +6,19 @@ same formulas in few spellings: each is read and compared once.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar
 
 from autograder import algebra
+from autograder.algebra.building.numeric import Undefined, value_at
+from autograder.algebra.building.parse import operators_in, parse_matrix
+from autograder.algebra.building.scope import check_assumptions
+from autograder.algebra.comparing.verdict import HOPELESS
+from autograder.algebra.reading.finished import check_operators
 from autograder.exercise.cache import remembered
+from autograder.exercise.declaring import ask_to_declare
 from autograder.exercise.form import Form
 from autograder.exercise.kind import (
     Answer,
@@ -121,8 +127,8 @@ def cross_term_missing():
 
     def __post_init__(self) -> None:
         """Refuse a misspelt assumption or operator where it is written."""
-        algebra.check_assumptions(self.assumptions)
-        algebra.check_operators(self.operators.split())
+        check_assumptions(self.assumptions)
+        check_operators(self.operators.split())
 
     def read(self, raw: Any, like: Any = None) -> Any:
         """Parse text; a formula that is one already (from a reference) stays as it is."""
@@ -187,7 +193,7 @@ def cross_term_missing():
         """Return the operators that a finished answer may hold; None where there is no telling."""
         if like is None:
             return None
-        return tuple(sorted({*self.operators.split(), *algebra.operators_in(like)}))
+        return tuple(sorted({*self.operators.split(), *operators_in(like)}))
 
     @property
     def _functions(self) -> list[str]:
@@ -256,7 +262,7 @@ def diagonal_only():
         value = raw
         if not hasattr(raw, "free_symbols"):
             try:
-                value = algebra.parse_matrix(
+                value = parse_matrix(
                     rows_of(raw),
                     self.names.split(),
                     implicit=True,
@@ -299,20 +305,6 @@ def diagonal_only():
         return super().hint(expected) | {"kind": "matrix", "shape": list(expected.shape)}
 
 
-def ask_to_declare(
-    names: Iterable[str], assumptions: Mapping[str, str], *formulas: Any
-) -> Iterator[str]:
-    """Ask the author what the names are that may be numbers or matrices."""
-    if found := algebra.to_declare(tuple(names), assumptions, *formulas):
-        declared = ", ".join(f'"{name}": "matrix"' for name in found)
-        which = " and ".join(found)
-        what = "are numbers" if len(found) > 1 else "is a number"
-        yield (
-            f"nobody has said whether {which} {what}, whose products have no order: say so, "
-            f'assumptions={{{declared}}}, or "vector", or "real" for a number'
-        )
-
-
 def _is_rounded(given: Any, expected: Any) -> bool:
     """Whether a formula with decimals comes close to the right one, as 0.333 does to 1/3."""
     if getattr(given, "is_Matrix", True) or getattr(expected, "is_Matrix", True):
@@ -324,10 +316,10 @@ def _is_rounded(given: Any, expected: Any) -> bool:
     try:
         for shift in (0.7, 1.3, 2.1):
             at = {name: shift + place / 7 for place, name in enumerate(names)}
-            right = algebra.value_at(expected, at)
-            if abs(algebra.value_at(given, at) - right) > _NEAR * abs(right):
+            right = value_at(expected, at)
+            if abs(value_at(given, at) - right) > _NEAR * abs(right):
                 return False
-    except algebra.Undefined:
+    except Undefined:
         return False
     return True
 
@@ -335,7 +327,7 @@ def _is_rounded(given: Any, expected: Any) -> bool:
 def _has_no_value(formula: Any, assumed: _Assumptions) -> bool:
     """Tell whether a formula can't even be compared with a number: it has no values to compare."""
     compared = _compared(_SOME_NUMBER, formula, assumed)
-    return compared.equal is None and compared.how in algebra.HOPELESS
+    return compared.equal is None and compared.how in HOPELESS
 
 
 def settled(verdict: algebra.Verdict) -> bool:

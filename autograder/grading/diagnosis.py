@@ -9,21 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from autograder.exercise import (
-    FormatError,
-    Judgement,
-    Misconception,
-    Part,
-    Undecided,
-    band,
-    evaluate,
-    is_telling,
-    is_trivial,
-    recognise,
-)
+from autograder.exercise import FormatError, Judgement, Misconception, Part, Undecided
 from autograder.exercise.carried import carried
+from autograder.exercise.dependencies import band, evaluate
 from autograder.exercise.part import arguments, computation
-from autograder.exercise.slips import OF_SIZE, by_chance
+from autograder.exercise.slips import OF_SIZE, by_chance, is_telling, is_trivial, recognise
 from autograder.exercise.standing_in import standing_in
 from autograder.grading.excuses import Mended
 from autograder.grading.own import OwnFunction

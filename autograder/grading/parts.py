@@ -6,20 +6,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from autograder.exercise import (
-    Exercise,
-    FormatError,
-    Judgement,
-    Part,
-    Senseless,
-    Undecided,
-    evaluate,
-    is_blank,
-    is_nothing,
-    is_trivial,
-    solve,
-)
+from autograder.exercise import Exercise, FormatError, Judgement, Part, Senseless, Undecided
+from autograder.exercise.dependencies import evaluate, solve
 from autograder.exercise.patched import patched
+from autograder.exercise.slips import is_nothing, is_trivial
 from autograder.grading.budget import TOO_MUCH, Exhausted, judging
 from autograder.grading.diagnosis import Own, another_part, judge, misshapen
 from autograder.grading.others import others_named
@@ -27,6 +17,7 @@ from autograder.grading.own_answer import as_written
 from autograder.grading.pricing import paid_once
 from autograder.grading.results import Item, Status, hundredths, sentence
 from autograder.sandbox import StudentError
+from autograder.student.reading import is_blank
 
 _OUT = (MemoryError, RecursionError)  # of the budget: the answer's fault
 _LONGEST = 900  # characters of feedback: what a student wrote may stand in it

@@ -6,11 +6,12 @@ import itertools
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from autograder.exercise import Inconclusive, Measured, Work
+from autograder.exercise import Inconclusive, Work
 from autograder.exercise.cache import Unfamiliar, Values, deepcopied
 from autograder.exercise.clocks import Curve
 from autograder.exercise.given import FIRST_KEY
 from autograder.exercise.gpu_checks import Timing
+from autograder.exercise.work import Measured
 from autograder.grading.answering import Expectation, Recorded, apart
 from autograder.grading.callee import Callee
 from autograder.grading.ours import Ours

@@ -11,7 +11,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from autograder.exercise import Exercise, Part, apply, solve
+from autograder.exercise import Exercise, Part
+from autograder.exercise.dependencies import apply, solve
 from autograder.exercise.part import arguments
 from autograder.student.notebook import new_cell, part_of
 

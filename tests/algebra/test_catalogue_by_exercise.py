@@ -4,9 +4,10 @@ import pytest
 import sympy
 from sympy import KroneckerDelta, Rational, cos, exp, log, sin, sqrt
 
-from autograder.algebra import equivalent, parse, parse_complexity
+from autograder.algebra import equivalent, parse
 from autograder.algebra.building.functions import Ceiling, Max, Norm, Transpose
 from autograder.algebra.building.parse import read
+from autograder.algebra.comparing.complexity import parse_complexity
 
 
 class Symbols:

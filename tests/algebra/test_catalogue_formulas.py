@@ -4,11 +4,11 @@ import pytest
 import sympy
 from sympy import KroneckerDelta, Rational, cos, exp, log, pi, sin, sqrt
 
-from autograder.algebra import ParseError, equivalent, parse, read_back
+from autograder.algebra import ParseError, equivalent, parse
 from autograder.algebra.building.builder import Builder
 from autograder.algebra.building.functions import Diff, Factorial, Max, Norm, Transpose, tanh
 from autograder.algebra.building.library import CALLS, FUNCTIONS
-from autograder.algebra.building.parse import read
+from autograder.algebra.building.parse import read, read_back
 from autograder.algebra.building.scope import Scope
 from autograder.algebra.reading.grammar import read_tree
 

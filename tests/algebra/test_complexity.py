@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from autograder.algebra import ParseError, parse_complexity
+from autograder.algebra import ParseError
+from autograder.algebra.comparing.complexity import parse_complexity
 
 SYMBOLS = ("n", "m", "d_k", "d_v", "h", "s")
 

@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from autograder.algebra import Chain, Examination, ParseError, Waypoint
+from autograder.algebra import Chain, ParseError, Waypoint
 from autograder.algebra.deriving import attempts
+from autograder.algebra.deriving.examination import Examination
 
 approx = functools.partial(pytest.approx, abs=1e-6)
 P = ("p1", "p2", "p3")

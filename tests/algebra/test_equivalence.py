@@ -5,7 +5,8 @@ import sympy
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from autograder.algebra import ParseError, Verdict, equivalent, parse, parse_matrix
+from autograder.algebra import ParseError, Verdict, equivalent, parse
+from autograder.algebra.building.parse import parse_matrix
 from autograder.algebra.comparing.proof import is_zero
 
 Z = "(exp(z1) + exp(z2) + exp(z3))"

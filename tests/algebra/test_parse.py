@@ -9,9 +9,9 @@ import sympy
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from autograder.algebra import ParseError, equivalent, parse, parse_matrix, read_back
+from autograder.algebra import ParseError, equivalent, parse
 from autograder.algebra.building.functions import Diff, Limit, cosh, sinh, tanh
-from autograder.algebra.building.parse import read
+from autograder.algebra.building.parse import parse_matrix, read, read_back
 
 x, y = sympy.symbols("x y", real=True)
 p1, z1, Z = sympy.symbols("p1 z1 Z", real=True)

@@ -9,7 +9,7 @@ from autograder.course.config import Course, CourseError
 from autograder.course.discover import load_assignment
 from autograder.course.scaffold import kinds, new_exercise
 from autograder.course.verify import verify
-from autograder.exercise import kinds as answer_kinds
+from autograder.exercise.registry import kinds as answer_kinds
 
 ROOT = Path(__file__).parents[2]
 

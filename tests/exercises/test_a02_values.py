@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from autograder.exercise import apply, evaluate, solve
+from autograder.exercise.dependencies import apply, evaluate, solve
 from autograder.exercise.loading import load_module
 
 FOLDER = Path(__file__).parents[2] / "reference" / "a02_attention_by_hand"

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from autograder.exercise import evaluate, solve
+from autograder.exercise.dependencies import evaluate, solve
 from autograder.exercise.loading import load_module
 
 close = partial(np.testing.assert_allclose, rtol=1e-6)

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from autograder.exercise import apply, evaluate, solve
+from autograder.exercise.dependencies import apply, evaluate, solve
 from autograder.exercise.loading import load_module
 from autograder.grading.checks import grade_checks
 

@@ -5,8 +5,10 @@ from functools import cache
 import numpy as np
 import pytest
 
-from autograder.exercise import Undecided, draws, evaluate, solve
+from autograder.exercise import Undecided
+from autograder.exercise.dependencies import evaluate, solve
 from autograder.exercise.loading import load_module
+from autograder.exercise.variants import draws
 
 from ..loaded import ROOT, assigned
 

@@ -6,7 +6,7 @@ from math import ceil, exp
 import numpy as np
 import pytest
 
-from autograder.exercise import evaluate, solve
+from autograder.exercise.dependencies import evaluate, solve
 from autograder.exercise.loading import load_module
 
 from ..loaded import ROOT

@@ -6,7 +6,7 @@ from itertools import combinations, pairwise
 import numpy as np
 import pytest
 
-from autograder.exercise import apply, evaluate, solve
+from autograder.exercise.dependencies import apply, evaluate, solve
 from autograder.exercise.loading import load_module
 
 from ..loaded import ROOT, assigned

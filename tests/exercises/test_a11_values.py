@@ -4,7 +4,7 @@ from functools import cache
 
 import numpy as np
 
-from autograder.exercise import evaluate, solve
+from autograder.exercise.dependencies import evaluate, solve
 from autograder.exercise.loading import load_helpers, load_module
 
 from ..loaded import ROOT, assigned

@@ -7,7 +7,7 @@ from math import log, sqrt
 import numpy as np
 import pytest
 
-from autograder.exercise import evaluate, solve
+from autograder.exercise.dependencies import evaluate, solve
 from autograder.exercise.loading import load_module
 
 from ..loaded import ROOT

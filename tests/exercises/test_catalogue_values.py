@@ -7,7 +7,7 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
-from autograder.exercise import evaluate, solve
+from autograder.exercise.dependencies import evaluate, solve
 from autograder.exercise.loading import load_module
 
 ROOT = Path(__file__).parents[2]

@@ -3,8 +3,10 @@
 import numpy as np
 import pytest
 
-from autograder.exercise import Count, FormatError, Numbers, draws, evaluate, rng_for, solve
+from autograder.exercise import Count, FormatError, Numbers
+from autograder.exercise.dependencies import evaluate, solve
 from autograder.exercise.slips import CHANCE
+from autograder.exercise.variants import draws, rng_for
 
 from ..loaded import COURSE, assigned
 

@@ -15,7 +15,9 @@ from autograder.course.practising import practised
 from autograder.course.proofs.prices import answers_after
 from autograder.course.recording import record
 from autograder.course.sources import typed
-from autograder.exercise import FormatError, apply, draws, solve
+from autograder.exercise import FormatError
+from autograder.exercise.dependencies import apply, solve
+from autograder.exercise.variants import draws
 from autograder.grading.checks import grade_checks
 from autograder.grading.parts import grade_parts
 from autograder.grading.watched import LIBRARY

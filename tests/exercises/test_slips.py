@@ -3,8 +3,10 @@
 import numpy as np
 import pytest
 
-from autograder.exercise import Count, Numbers, apply, draws, recognise, solve
-from autograder.exercise.slips import SLIPS
+from autograder.exercise import Count, Numbers
+from autograder.exercise.dependencies import apply, solve
+from autograder.exercise.slips import SLIPS, recognise
+from autograder.exercise.variants import draws
 
 from ..loaded import COURSE, assigned
 

@@ -12,8 +12,8 @@ from autograder.course.discover import load_assignment
 from autograder.course.scaffold import kinds as startable
 from autograder.course.scaffold import new_exercise
 from autograder.course.verify import verify
-from autograder.exercise import kinds as registry
 from autograder.exercise.registry import GROUP
+from autograder.exercise.registry import kinds as registry
 
 DIE = '''"""What a die shows."""
 

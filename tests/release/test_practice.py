@@ -6,7 +6,7 @@ import pytest
 
 from autograder.course.build import build
 from autograder.course.proofs.helping import helping_problems
-from autograder.exercise import draws
+from autograder.exercise.variants import draws
 from autograder.student.practice_diagnosis import diagnosed
 
 HALVED = '''

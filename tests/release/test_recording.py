@@ -9,7 +9,8 @@ from autograder.course.drawing import drawn
 from autograder.course.plain_json import encode
 from autograder.course.recording import record
 from autograder.course.release import Release
-from autograder.exercise import Essay, Exercise, draws, pick
+from autograder.exercise import Essay, Exercise
+from autograder.exercise.variants import draws, pick
 from autograder.student import data as students
 from autograder.student import visible_checks as comparing
 from autograder.student.data import decode

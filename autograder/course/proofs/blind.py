@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from autograder.exercise import CheckedFunction, Exercise, Part, solve
+from autograder.exercise import CheckedFunction, Exercise, Part
+from autograder.exercise.dependencies import solve
 from autograder.exercise.kind import GUESSES
 from autograder.grading.checks import grade_checks
 from autograder.grading.parts import grade_parts

@@ -12,7 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from autograder.course.discover import Assignment
-from autograder.exercise import CheckedFunction, Exercise, Mismatch, solve
+from autograder.exercise import CheckedFunction, Exercise, Mismatch
+from autograder.exercise.dependencies import solve
 from autograder.exercise.standing_in import standing_in
 from autograder.grading.checks import grade_checks
 from autograder.grading.recorder import Recorder

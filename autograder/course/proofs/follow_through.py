@@ -11,9 +11,11 @@ import numpy as np
 from autograder.course.proofs.part_proofs import right_answers
 from autograder.course.proofs.said import lost, shown
 from autograder.course.sources import typed
-from autograder.exercise import Exercise, FormatError, apply, evaluate, is_trivial, solve
+from autograder.exercise import Exercise, FormatError
 from autograder.exercise.carried_source import all_carried
 from autograder.exercise.checked import Carried, CheckedFunction
+from autograder.exercise.dependencies import apply, evaluate, solve
+from autograder.exercise.slips import is_trivial
 from autograder.exercise.source import standalone
 from autograder.exercise.standing_in import standing_in
 from autograder.grading.callee import Callee

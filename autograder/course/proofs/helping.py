@@ -14,7 +14,10 @@ from autograder.course.discover import Assignment
 from autograder.course.leak import leaks
 from autograder.course.practising import HELP, practised
 from autograder.course.proofs.part_proofs import part_problems
-from autograder.exercise import Exercise, Part, apply, draws, is_telling, solve
+from autograder.exercise import Exercise, Part
+from autograder.exercise.dependencies import apply, solve
+from autograder.exercise.slips import is_telling
+from autograder.exercise.variants import draws
 
 _NUMBER = re.compile(r"(?<![\w.])\d[\d,_]*(?:\.\d+)?(?![\w]|\.\d)")
 

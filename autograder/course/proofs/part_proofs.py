@@ -10,7 +10,8 @@ import numpy as np
 from autograder.course.discrimination import in_variants
 from autograder.course.proofs.said import shown
 from autograder.course.sources import typed
-from autograder.exercise import Exercise, Part, apply, evaluate, solve
+from autograder.exercise import Exercise, Part
+from autograder.exercise.dependencies import apply, evaluate, solve
 from autograder.exercise.part import arguments
 from autograder.grading.parts import grade_parts
 from autograder.grading.results import Item, Status
