@@ -5,10 +5,11 @@ from __future__ import annotations
 import atexit
 import gc
 import sys
-from typing import Any
+from typing import Annotated, Any
 
 import typer
 
+from autograder import __version__
 from autograder.cli import (
     authoring_commands,
     gradebook_commands,
@@ -34,6 +35,22 @@ for group in (
     machine_commands,
 ):
     group.add_to(app)
+
+
+def _tell(version: bool) -> None:
+    if version:
+        print(f"autograder {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def before_commands(
+    version: Annotated[
+        bool,
+        typer.Option("--version", is_eager=True, callback=_tell, help="Say which version this is."),
+    ] = False,
+) -> None:
+    """Take what goes before a command."""
 
 
 def main() -> None:

@@ -22,10 +22,10 @@ from autograder.course.plain_json import alike, dump
 from autograder.course.practising import DIGITS, HELP, help_with
 from autograder.course.recording import record
 from autograder.course.releasable import problems
-from autograder.course.release import SCHEMA
 from autograder.course.shipping import shipped
 from autograder.exercise import Exercise, Part
 from autograder.grading.demonstrations import TAG
+from autograder.student.data import SCHEMA
 from autograder.student.notebook import check_of, grade_id, new_cell, part_of
 from autograder.student.released_files import CheckFile, Help
 

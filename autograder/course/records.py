@@ -17,6 +17,7 @@ from typing import Any, Self, TypedDict
 from autograder.course.config import Course
 from autograder.course.files import by_lines, make_private, write_atomically
 from autograder.course.grade import Graded
+from autograder.course.schemas import refuse_later
 from autograder.course.submissions import Handed, Unreadable, read_notebook, texts
 from autograder.course.typed_json import converted, decoded, encoded
 from autograder.grading.results import SCHEMA, Grade
@@ -85,6 +86,14 @@ class ScoredExercise:
 
 
 @dataclass(frozen=True)
+class _Key:
+    """Of a record what tells whether it is up to date."""
+
+    schema: int
+    key: str = ""
+
+
+@dataclass(frozen=True)
 class _Scores:
     """Of a record what is read of a whole class."""
 
@@ -112,7 +121,7 @@ def kept(course: Course, handed: Handed, key: str) -> Graded | None:
     try:
         path = _unsaved(course, handed.student, handed.assignment)
         content = decoded(path.read_bytes(), _Unsaved)
-        record = Record.from_json(content["record"])
+        record = _record(content["record"], path)
     except (OSError, ValueError):
         return None
     return Graded(record.grade, content["notebook"], key) if record.provenance.key == key else None
@@ -184,11 +193,23 @@ def recorded(course: Course, assignment: str) -> set[str]:
 
 
 def read_record(course: Course, student: str, assignment: str) -> Record | None:
-    """Return a record, or None where there is none that can be read."""
+    """Return a record, or None where there is none that can be read.
+
+    Raises
+    ------
+    CourseError
+        If a later version wrote it.
+    """
+    path = course.record(student, assignment)
     try:
-        return Record.from_json(json.loads(course.record(student, assignment).read_bytes()))
+        return _record(json.loads(path.read_bytes()), path)
     except (OSError, ValueError, AttributeError):
         return None
+
+
+def _record(data: dict[str, Any], path: Path) -> Record:
+    refuse_later(data.get("schema"), SCHEMA, path)
+    return Record.from_json(data)
 
 
 def read_grade(course: Course, student: str, assignment: str) -> Grade | None:
@@ -199,17 +220,21 @@ def read_grade(course: Course, student: str, assignment: str) -> Grade | None:
 
 def read_scores(course: Course, student: str, assignment: str) -> list[ScoredExercise]:
     """Return the scores of a record; a tenth of the time that `read_grade` takes."""
+    path = course.record(student, assignment)
     try:
-        read = decoded(course.record(student, assignment).read_bytes(), _Scores)
+        read = decoded(path.read_bytes(), _Scores)
     except (OSError, ValueError):
         return []
-    return read.exercises if read.schema == SCHEMA else []
+    refuse_later(read.schema, SCHEMA, path)
+    return read.exercises
 
 
 def recorded_key(course: Course, handed: Handed) -> str:
     """Return the key of the record that is there, or an empty text."""
+    path = course.record(handed.student, handed.assignment)
     try:
-        path = course.record(handed.student, handed.assignment)
-        return decoded(path.read_bytes(), Provenance).key
+        read = decoded(path.read_bytes(), _Key)
     except (OSError, ValueError):
         return ""
+    refuse_later(read.schema, SCHEMA, path)
+    return read.key

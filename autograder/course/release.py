@@ -10,14 +10,13 @@ from typing import Any
 
 from autograder.course.config import Course, CourseError
 from autograder.course.datafiles import altered
+from autograder.course.schemas import exercises_of_today, refuse_later
 from autograder.course.typed_json import converted
 from autograder.exercise.variants import pick
 from autograder.grading.demonstrations import tagged
-from autograder.student.data import decode
+from autograder.student.data import SCHEMA, decode
 from autograder.student.notebook import source_of
 from autograder.student.released_files import CheckFile
-
-SCHEMA = 1
 
 # Libraries worth importing before a notebook is run, and the module to import for each.
 _SLOW = {
@@ -75,7 +74,7 @@ class Release:
         Raises
         ------
         CourseError
-            If it isn't there, was written by another version, or a data file was changed.
+            If it isn't there, was written by a later version, or a data file was changed.
         """
         folder = course.folder("release") / id
         again = f"run `autograder generate {id}`"
@@ -84,10 +83,8 @@ class Release:
             known = json.loads((folder / "check.json").read_bytes())
             for cell in notebook["cells"]:
                 cell["source"] = source_of(cell)
-            if known["schema"] != SCHEMA:
-                raise CourseError(
-                    f"release/{id}/check.json has schema {known['schema']}, not {SCHEMA}: {again}"
-                )
+            refuse_later(known["schema"], SCHEMA, folder / "check.json")
+            known["exercises"] = exercises_of_today(known["exercises"])
             data = converted(known, CheckFile)
         except OSError as error:
             raise CourseError(f"release/{id} is missing: {again}") from error

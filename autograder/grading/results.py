@@ -222,7 +222,7 @@ class Grade:
     notices
         What was unusual about the file, in sentences for the student.
     runtime
-        Seconds of wall clock and CPU, peak memory in MiB, engine version.
+        Seconds of wall clock and of processor time, and the peak of memory in MiB.
     counting
         Which of the points count.
     """

@@ -318,6 +318,8 @@ def test_without_check_json_a_sentence_says_so(released, as_student):
     assert "check.json is missing: put it beside check.py" in as_student(released, "check('norm')")
     (released / "check.json").write_text("no json")
     assert "check.json can't be read" in as_student(released, "check('norm')")
+    (released / "check.json").write_text('{"schema": 2, "exercises": {"norm": {}}}')
+    assert "belongs to a later check.py: put both" in as_student(released, "check('norm')")
 
 
 def test_numbers_wait_for_a_name(released, as_student):
