@@ -97,6 +97,9 @@ def _written(source: Any) -> set[str]:
     return {n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
 
 
+#: The form of check.json that is read here; one that earlier code can't read has the next number.
+SCHEMA = 1
+
 #: Where a variant holds, by part, in which order its statements are shown: "CAB" shows first the
 #: third one of those that the part's hint lists.
 ORDERS = "orders"
@@ -167,11 +170,14 @@ def file_problems() -> list[str]:
 def find(exercise: str) -> tuple[RecordedExercise | None, str]:
     """Return what check.json says about an exercise, or None and what to do."""
     try:
-        exercises = contents()["exercises"]
+        known = contents()
+        exercises, later = known["exercises"], known["schema"] > SCHEMA
     except FileNotFoundError:
         return None, "check.json is missing: put it beside check.py, as you were given it."
     except (ValueError, KeyError, TypeError):
         return None, "check.json can't be read: put it back as you were given it."
+    if later:
+        return None, "check.json belongs to a later check.py: put both here as you were given them."
     if exercise in exercises:
         return exercises[exercise], ""
     near = " or ".join(difflib.get_close_matches(str(exercise), exercises))
