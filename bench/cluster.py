@@ -42,6 +42,7 @@ from autograder.course.classroom import grade_class
 from autograder.course.config import Course
 from autograder.course.grade import Graded
 from autograder.course.graders.station import SECRET
+from autograder.course.grading_options import GradingOptions
 from autograder.course.submissions import submissions
 from autograder.delivery.marks import scores
 
@@ -292,7 +293,7 @@ def answers(origin: Path, folder: Path, factor: float) -> tuple[Path, list[float
     """Grade a class with one grader; keep what came of it, and how long each took."""
     course = Course.load(part_of(origin, folder / "alone", SAMPLE))
     found = []
-    for result in grade_class(course, submissions(course, A), jobs=1):
+    for result in grade_class(course, submissions(course, A), GradingOptions(jobs=1)):
         assert isinstance(result, Graded)
         found.append((result.grade.runtime["seconds"] * factor, result))
     shutil.rmtree(course.root)

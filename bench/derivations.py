@@ -53,6 +53,7 @@ ROUTES = 10  # of each derivation of the course
 SECONDS = 0.3  # that a reference may take
 STEPS_WORTH = 0.8
 SIZES = (6, 7)
+POINTS = 400  # at which a bound is tried
 SEED = 5
 
 _numbers = np.random.default_rng(SEED)
@@ -100,7 +101,7 @@ def holds(chain: Any, before: Any, line: Any) -> bool | None:
         for env in chain.world.cases(before.expr, line.expr, sizes=SIZES):
             left, right = (value(side.expr, env, chain.world) for side in (before, line))
             if line.relation == "<=":
-                if any(_larger(left, right) for _ in range(40)):
+                if any(_larger(left, right) for _ in range(POINTS)):
                     return False
             elif not equivalent(left, right).equal:
                 return False
@@ -170,7 +171,7 @@ def examine(make: Any, rng: random.Random) -> tuple[dict[str, Any], list[str]]:
         true = holds(case.chain, before, read[place])
         examination = case.chain.examine(lines)
         kinds = {f.kind for f in examination.findings if f.line == place + 1}
-        called_wrong = bool(kinds & {"wrong", "wrong_start"})
+        called_wrong = bool(kinds & {"wrong", "wrong_start", "unreadable"})  # 1/0, say
         match true, called_wrong:
             case None, _:
                 outcomes["undecided"] += 1

@@ -26,6 +26,7 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
 from autograder.course.config import Course  # noqa: E402
+from autograder.course.grading_options import GradingOptions  # noqa: E402
 from autograder.course.records import read_grade  # noqa: E402
 from autograder.course.simulate import simulate  # noqa: E402
 from autograder.delivery.bar import Bar  # noqa: E402
@@ -100,7 +101,10 @@ def main() -> None:
         with tempfile.TemporaryDirectory() as name:
             course = class_of(Path(name) / "course", short, options.whole)
             (id,) = course.ids([short])
-            usual = {g.student: g for g in grade_and_save(course, [id], jobs=options.jobs).grades}
+            usual = {
+                g.student: g
+                for g in grade_and_save(course, [id], GradingOptions(jobs=options.jobs)).grades
+            }
             ways = hand_in(course, id, first, count)
             first += count
             print(f"{id}: {len(usual)} whole ones, {count} broken ones", file=sys.stderr)
@@ -156,7 +160,7 @@ def run(course: Course, id: str, jobs: int | None) -> None:
     from rich.progress import Progress
 
     with Progress(console=Console(stderr=True), disable=not sys.stderr.isatty()) as shown:
-        grade_and_save(course, [id], jobs=jobs, force=True, bar=Bar(shown))
+        grade_and_save(course, [id], GradingOptions(jobs=jobs, force=True), bar=Bar(shown))
     write_feedback(course, [id])
     write_report(course, [id])
     export(course, "csv", course.root / "marks.csv", assignments=[id], partial=True)

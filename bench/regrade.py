@@ -13,6 +13,7 @@ import platform
 import tempfile
 from pathlib import Path
 
+from autograder.course.grading_options import GradingOptions
 from autograder.course.simulate import simulate
 from autograder.delivery.demo import copy_course
 from autograder.delivery.grading import grade_and_save
@@ -52,7 +53,7 @@ def main():
             before = path.read_bytes()
             changed(path, replacements)
             assert not replacements or path.read_bytes() != before, name
-            (grade,) = grade_and_save(course, [ID], jobs=1).grades
+            (grade,) = grade_and_save(course, [ID], GradingOptions(jobs=1)).grades
             runtime = grade.runtime
             found[name] = {
                 "cpu_seconds": round(runtime["cpu_seconds"], 2),

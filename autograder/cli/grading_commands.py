@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -20,6 +20,7 @@ from autograder.cli.options import (
     progress,
     working,
 )
+from autograder.course.grading_options import GradingOptions
 
 if TYPE_CHECKING:
     from autograder.course.config import Course
@@ -113,17 +114,16 @@ def grade(
         warm_up()  # before what takes a second to import
     elif jobs or gpu or only:
         raise CourseError("--jobs, --gpu and --only are for this machine, --scheduler for others")
-    else:
-        trust = {"tls": tls, "insecure": insecure, "trust_students": trust_students}
-        opener = _others(scheduler, assignments, **trust)
-    options: dict[str, Any] = {
-        "students": student,
-        "jobs": jobs,
-        "force": force,
-        "trust_students": trust_students,
-        "gpu": gpu or only == "gpu",
-        "waiting_for_gpu": only == "gpu",
-    }
+    options = GradingOptions(
+        students=tuple(student or ()),
+        jobs=jobs,
+        force=force,
+        trust_students=trust_students,
+        gpu=gpu or only == "gpu",
+        waiting_for_gpu=only == "gpu",
+    )
+    if scheduler is not None:
+        opener = _others(scheduler, assignments, options, tls=tls, insecure=insecure)
     if all_courses:
         well = _grade_all(course, assignments, opener, options, json)
     else:
@@ -132,13 +132,21 @@ def grade(
         raise typer.Exit(1)
 
 
-def _others(scheduler: str, assignments: list[str] | None, **options: Any) -> Opener:
+def _others(
+    scheduler: str,
+    assignments: list[str] | None,
+    options: GradingOptions,
+    *,
+    tls: Path | None,
+    insecure: bool,
+) -> Opener:
     """Return what opens graders on other machines, as wide as there are workers."""
     with dask():
         from autograder.course.graders.cluster import Cluster
 
     def opener(course: Course) -> Open:
-        there: Graders = Cluster(course, scheduler, course.ids(assignments), **options)
+        ids = course.ids(assignments)
+        there: Graders = Cluster(course, scheduler, ids, options, tls=tls, insecure=insecure)
         return lambda _width: there
 
     return opener
@@ -148,7 +156,7 @@ def _grade_one(
     course: Course,
     assignments: list[str] | None,
     opener: Opener | None,
-    options: dict[str, Any],
+    options: GradingOptions,
     as_json: bool,
 ) -> bool:
     opened = opener(course) if opener else None
@@ -157,7 +165,7 @@ def _grade_one(
 
     with progress() as shown:
         outcome = grade_and_save(
-            course, course.ids(assignments), bar=Bar(shown), opened=opened, **options
+            course, course.ids(assignments), options, bar=Bar(shown), opened=opened
         )
     if as_json:
         print_json([grade.to_json() for grade in outcome.grades])
@@ -171,7 +179,7 @@ def _grade_all(
     folder: Path,
     assignments: list[str] | None,
     opener: Opener | None,
-    options: dict[str, Any],
+    options: GradingOptions,
     as_json: bool,
 ) -> bool:
     from autograder.delivery.all_courses import grade_courses
@@ -180,7 +188,7 @@ def _grade_all(
 
     with progress() as shown:
         rows = grade_courses(
-            folder, assignments, bar=lambda total: Bar(shown, total), opener=opener, **options
+            folder, assignments, options, bar=lambda total: Bar(shown, total), opener=opener
         )
     if as_json:
         print_json({row.name: row.to_json() for row in rows})
@@ -216,7 +224,7 @@ def grade_file(
             notebook,
             student=student,
             assignment=wanted,
-            trust_students=trust_students,
+            options=GradingOptions(trust_students=trust_students),
             tell=tell,
         )
     if json:
@@ -342,8 +350,7 @@ def watch(
         found.ids(assignments),
         source,
         feedback=feedback,
-        jobs=jobs,
-        trust_students=trust_students,
+        options=GradingOptions(jobs=jobs, trust_students=trust_students),
         say=lambda line: print(line, flush=True),
     )
     if not look(work, every=every, once=once):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
@@ -13,6 +12,7 @@ from autograder.course.graders import Graders, Open
 from autograder.course.graders.pool import Pool
 from autograder.course.graders.processes import sharing
 from autograder.course.graders.recovery import recovering
+from autograder.course.grading_options import DEFAULT, GradingOptions
 from autograder.course.job import Job, job_of
 from autograder.course.kept_runs import Tell, folder_of, keep_runs, kept_runs
 from autograder.course.keys import Keys
@@ -25,26 +25,20 @@ from autograder.course.submissions import Handed
 def grade_class(
     course: Course,
     work: Sequence[Handed],
+    options: GradingOptions = DEFAULT,
     *,
-    jobs: int | None = None,
-    force: bool = False,
-    trust_students: bool = False,
-    gpu: bool = False,
     tell: Tell | None = None,
     opened: Open | None = None,
     meanwhile: Callable[[Sequence[Handed]], Sequence[Handed]] = lambda _: (),
 ) -> Iterator[Graded]:
     """Grade submissions, several at once; yield each as it is done.
 
-    A submission whose record is up to date is left out, unless ``force``; one that an interrupted
-    run had graded but not saved is not run again either. The caller saves what is graded, and
-    calls ``write_record`` last.
+    A submission whose record is up to date is left out, unless they are forced; one that an
+    interrupted run had graded but not saved is not run again either. The caller saves what is
+    graded, and calls ``write_record`` last.
 
     Parameters
     ----------
-    jobs
-        How many at once; by default one per processor. With a GPU there is one process, because
-        times are compared on it.
     tell
         Told, in a thread of its own, when an expensive call begins and ends.
     opened
@@ -54,8 +48,8 @@ def grade_class(
         those that are up to date. Which it returns are not: their records are gone.
     """
     check_limits(course)
-    due = _Due(course, work, force, meanwhile)
-    width = width_of(jobs, gpu=gpu)
+    due = _Due(course, work, options.force, meanwhile)
+    width = options.width
 
     def lose(job: Job, reason: str) -> Graded:
         return Grader(course).lose(job, reason)
@@ -64,7 +58,7 @@ def grade_class(
 
         def here(wanted: int) -> Graders:
             nonlocal opened
-            pool = Pool(wanted, trust_students=trust_students, gpu=gpu, tell=tell)
+            pool = Pool(wanted, options, tell=tell)
             opened = sharing(stack.enter_context(pool))(course)
             return opened(wanted)
 
@@ -141,8 +135,3 @@ class _Due:
             self.unsaved.append(graded)
         else:
             self.waiting.append(handed)
-
-
-def width_of(jobs: int | None, *, gpu: bool = False) -> int:
-    """Return how many submissions are graded at once, where ``jobs`` were asked for."""
-    return 1 if gpu else jobs or os.cpu_count() or 1

@@ -9,6 +9,7 @@ from typing import Any
 
 from autograder.course.config import Course, CourseError
 from autograder.course.discover import Broken, load_exercise
+from autograder.course.grading_options import DEFAULT, GradingOptions
 from autograder.course.hand_in import hand_in
 from autograder.course.job import Job, job_of
 from autograder.course.kept_runs import KeptRuns, Tell
@@ -32,7 +33,7 @@ from autograder.grading import budget
 from autograder.grading.gpu import Gpu
 from autograder.grading.marking import Assigned
 from autograder.grading.results import ALL, Counting, Grade
-from autograder.grading.submission import grade_submission, lost
+from autograder.grading.submission import SubmissionRun, grade_submission, lost
 from autograder.grading.yardstick import Yardstick
 from autograder.sandbox import Isolation, SandboxError, probe
 from autograder.student.notebook import new_cell
@@ -65,12 +66,8 @@ class Grader:
 
     Parameters
     ----------
-    trust_students
-        Run student code without isolation where the machine offers none.
     isolation
         What the machine offers, where that is known already.
-    gpu
-        Run the checks that need a GPU, in processes without isolation.
     tell
         Told when an expensive call begins and ends.
     zygotes
@@ -80,23 +77,22 @@ class Grader:
     def __init__(
         self,
         course: Course,
+        options: GradingOptions = DEFAULT,
         *,
-        trust_students: bool = False,
         isolation: Isolation | None = None,
-        gpu: bool = False,
         tell: Tell | None = None,
         zygotes: Zygotes | None = None,
     ) -> None:
         self.course = course
         self._tell = tell
         self._lent = zygotes is not None
-        self._zygotes = zygotes or Zygotes(isolation, trust=trust_students)
+        self._zygotes = zygotes or Zygotes(isolation, trust=options.trust_students)
         self._releases: dict[str, Release] = {}
         self._exercises: dict[str, dict[str, Exercise | Broken]] = {}
         self._tensors: dict[str, set[str]] = {}
         self._yardstick = Yardstick()
         self._gpu: Gpu | None = None
-        self._with_gpu = gpu
+        self._with_gpu = options.gpu
 
     def __enter__(self) -> Grader:
         return self
@@ -191,7 +187,7 @@ class Grader:
                 self._gpu.close()
             self._gpu = Gpu(data=release.files)
         runs = KeptRuns(handed.student, handed.runs, self._tell)
-        graded = grade_submission(
+        run = SubmissionRun(
             handed.assignment,
             handed.student,
             restored,
@@ -208,6 +204,7 @@ class Grader:
             counting=self._counting(handed.assignment),
             hint_cost=self.course.hint_cost,
         )
+        graded = grade_submission(run)
         lacking = any(
             isinstance(exercise, Broken) and exercise.lacking
             for exercise in self._exercises[handed.assignment].values()
@@ -293,11 +290,11 @@ def grade_file(
     *,
     student: str | None = None,
     assignment: str | None = None,
-    trust_students: bool = False,
+    options: GradingOptions = DEFAULT,
     tell: Tell | None = None,
 ) -> Graded:
     """Grade one notebook file; see ``grade_notebook``."""
-    course.demand(probe(), trust_students=trust_students)
+    course.demand(probe(), trust_students=options.trust_students)
     try:
         notebook = read_notebook(path)
     except Unreadable as error:
@@ -305,7 +302,7 @@ def grade_file(
     assignment = assignment or _recognise(course, path, notebook)
     student = checked_id(student) if student else typed_id(notebook) or "anonymous"
     check_limits(course)
-    with Grader(course, trust_students=trust_students, tell=tell) as grader:
+    with Grader(course, options, tell=tell) as grader:
         return grader.grade(Handed(student, assignment, path))
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -43,23 +43,22 @@ def check_module(kinds: frozenset[type[Answer]] = frozenset()) -> bytes:
     """
     text = _assembled(student, "check", libraries=("numpy",))
     for kind in sorted(kinds, key=lambda kind: kind.kind):
-        text += _brought(kind, _defined(ast.parse(text)))
+        reader = kind.reader
+        if reader is not None and not reader.__module__.startswith(f"{student.__name__}."):
+            text += _brought(kind, reader, text)
     return text.encode()
 
 
-def _brought(kind: type[Answer], taken: set[str]) -> str:
+def _brought(kind: type[Answer], reader: Callable[..., object], text: str) -> str:
     """Return the reader of a kind that another package brings, ready to be found by its name.
 
     Raises
     ------
     ValueError
-        If what it defines has a name that check.py has ``taken`` already.
+        If what it defines has a name that check.py, so far this ``text``, has already.
     """
-    reader = kind.reader
-    if reader is None or reader.__module__.startswith(f"{student.__name__}."):
-        return ""
     source = standalone(reader, reader.__name__)
-    if twice := _defined(ast.parse(source)) & taken:
+    if twice := _defined(ast.parse(source)) & _defined(ast.parse(text)):
         raise ValueError(
             f"the kind {kind.kind!r} brings {', '.join(sorted(twice))} to check.py, which has "
             f"that already: give it another name in {reader.__module__}"

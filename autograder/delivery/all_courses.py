@@ -5,16 +5,16 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from autograder.course.classroom import width_of
 from autograder.course.config import CONFIG, Course, CourseError
 from autograder.course.files import unusable
 from autograder.course.graders import Open
 from autograder.course.graders.pool import Pool
 from autograder.course.graders.processes import sharing
+from autograder.course.grading_options import DEFAULT, GradingOptions
 from autograder.course.submissions import submissions
 from autograder.delivery.bar import Bar
 from autograder.delivery.grading import NothingToGrade, Outcome, grade_and_save, without_gpu
@@ -91,13 +91,10 @@ def courses_in(folder: Path) -> list[Path]:
 def grade_courses(
     folder: Path,
     wanted: list[str] | None = None,
+    options: GradingOptions = DEFAULT,
     *,
-    jobs: int | None = None,
-    gpu: bool = False,
-    trust_students: bool = False,
     bar: Callable[[int], Bar] | None = None,
     opener: Opener | None = None,
-    **options: Any,
 ) -> list[CourseRow]:
     """Grade every course as `grade_and_save` does; one that can't be graded costs no other one.
 
@@ -109,8 +106,6 @@ def grade_courses(
         Makes the progress bar, for so many submissions.
     opener
         Opens graders for a course; by default all share the processes of one pool.
-    options
-        The others of `grade_and_save`.
 
     Raises
     ------
@@ -120,20 +115,17 @@ def grade_courses(
     roots = courses_in(folder)
     counts = [_count(root, wanted) for root in roots]
     shown = bar(sum(counts)) if bar else None
-    options |= {"jobs": jobs, "gpu": gpu, "trust_students": trust_students, "bar": shown}
     rows: list[CourseRow] = []
     with ExitStack() as stack:
         if opener is None:
-            there = gpu and not without_gpu(trust_students)
-            tell = shown.tell if shown else None
-            pool = Pool(
-                width_of(jobs, gpu=there), trust_students=trust_students, gpu=there, tell=tell
-            )
-            opener = _here(stack.enter_context(pool), trust_students)
+            gpu = options.gpu and not without_gpu(options.trust_students)
+            here = replace(options, gpu=gpu)
+            pool = Pool(here.width, here, tell=shown.tell if shown else None)
+            opener = _here(stack.enter_context(pool), options.trust_students)
         for i, root in enumerate(roots):
             if shown:
                 shown.name(root.name)
-            rows.append(_grade(root, wanted, opener, options))
+            rows.append(_grade(root, wanted, opener, options, shown))
             if shown:
                 shown.reach(sum(counts[: i + 1]))
     return rows
@@ -151,13 +143,19 @@ def _here(pool: Pool, trust_students: bool) -> Opener:
 
 
 def _grade(
-    root: Path, wanted: list[str] | None, opener: Opener, options: dict[str, Any]
+    root: Path,
+    wanted: list[str] | None,
+    opener: Opener,
+    options: GradingOptions,
+    bar: Bar | None,
 ) -> CourseRow:
     began = time.monotonic()
     outcome, reason, failed = None, "", False
     try:
         course = Course.load(root)
-        outcome = grade_and_save(course, course.ids(wanted), opened=opener(course), **options)
+        outcome = grade_and_save(
+            course, course.ids(wanted), options, bar=bar, opened=opener(course)
+        )
     except NothingToGrade as error:
         reason = str(error)
     except (CourseError, SandboxError) as error:

@@ -14,6 +14,8 @@ from autograder.grading.results import MARKS, ExerciseGrade, Grade, Item, Status
 from autograder.student.display import counted
 from autograder.student.notebook import check_of, part_of
 
+FIRST = 5  #: Mistakes that stand at the top of a page.
+
 
 @dataclass(frozen=True)
 class GradeLine:
@@ -45,6 +47,25 @@ class GradeLine:
     comment: str = ""
     best_of: str = ""
     left_out: bool = False
+
+    @property
+    def lost(self) -> float:
+        """Points that are not there for good, until another text is handed in."""
+        known = self.score is not None and not (self.waits or self.left_out)
+        return self.item.max_score - (self.score or 0.0) if known else 0.0
+
+    @property
+    def mistaken(self) -> bool:
+        """Is there something that isn't right? What was left blank, or not run, is no mistake."""
+        wrong = self.item.status in (Status.FAILED, Status.PARTIAL)
+        return wrong and self.item.note != "blank"
+
+    @property
+    def done(self) -> bool:
+        """Is it right, with nothing more to be said of it?"""
+        item = self.item
+        more = self.comment or item.feedback or item.curve or item.training
+        return self.status is Status.PASSED and not more
 
     @property
     def status(self) -> Status:
@@ -99,6 +120,11 @@ class Section:
         return self.grade.max_score - left_out
 
     @property
+    def done(self) -> list[GradeLine]:
+        """What is right, with nothing more to be said of it."""
+        return [line for line in self.lines if line.done]
+
+    @property
     def left_out(self) -> bool:
         """Is something left out, because others of its kind are better?"""
         return any(line.left_out for line in self.lines)
@@ -119,6 +145,26 @@ class Section:
     def open(self) -> float:
         """Points that are not final: those that a person has yet to give, and those withheld."""
         return self.waiting + self.withheld
+
+
+@dataclass(frozen=True)
+class Mistake:
+    """What is to be mended in an exercise.
+
+    Attributes
+    ----------
+    variable
+        The first answer that shows it, if answers have names there.
+    said
+        What feedback says of it, in a line.
+    lost
+        The points that it costs.
+    """
+
+    section: Section
+    variable: str
+    said: str
+    lost: float
 
 
 @dataclass(frozen=True)
@@ -148,6 +194,19 @@ class Sheet:
     def open(self) -> float:
         """Points that are not final."""
         return sum(section.open for section in self.sections)
+
+    @property
+    def to_mend(self) -> list[Mistake]:
+        """The mistakes that cost most, each once; what was left blank is none."""
+        found: dict[tuple[str, str], Mistake] = {}
+        for section in self.sections:
+            for line in () if section.adjusted else section.lines:
+                said = line.item.feedback.partition("\n")[0]
+                if line.lost and said and line.mistaken:
+                    key = section.grade.id, said
+                    before = found.get(key, Mistake(section, line.variable, said, 0.0))
+                    found[key] = replace(before, lost=before.lost + line.lost)
+        return sorted(found.values(), key=lambda mistake: -mistake.lost)[:FIRST]
 
     @property
     def withheld(self) -> list[Section]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Self
 
 from autograder.course import kept_runs
@@ -16,6 +16,7 @@ from autograder.course.classroom import grade_class
 from autograder.course.config import Course, CourseError
 from autograder.course.grade import Graded
 from autograder.course.graders import Graders, Open
+from autograder.course.grading_options import DEFAULT, GradingOptions
 from autograder.course.lock import grading
 from autograder.course.records import read_grade
 from autograder.course.roster import TYPED, declared
@@ -77,13 +78,8 @@ class Outcome:
 def grade_and_save(
     course: Course,
     ids: list[str],
+    options: GradingOptions = DEFAULT,
     *,
-    students: list[str] | None = None,
-    jobs: int | None = None,
-    force: bool = False,
-    trust_students: bool = False,
-    gpu: bool = False,
-    waiting_for_gpu: bool = False,
     bar: Bar | None = None,
     opened: Open | None = None,
 ) -> Outcome:
@@ -91,10 +87,8 @@ def grade_and_save(
 
     Parameters
     ----------
-    gpu
-        Run the checks that need a GPU, if there is one.
-    waiting_for_gpu
-        Grade only submissions with a check that was withheld for want of a GPU.
+    options
+        Without a GPU the checks that need one are withheld.
     opened
         Opens graders; by default processes of this machine.
 
@@ -109,93 +103,131 @@ def grade_and_save(
         waits for one is graded without.
     """
     if opened is None:
-        course.demand(probe(), trust_students=trust_students)
+        course.demand(probe(), trust_students=options.trust_students)
     nbgrader_config(course)  # refused before its own commands could be used
-    outcome = Outcome(course)
-    if gpu and (reason := without_gpu(trust_students)):
-        if waiting_for_gpu or not trust_students:
-            raise CourseError(reason)
-        outcome.problems.append(f"checks that need a GPU are withheld: {reason}")
-        gpu = False
-    found = {id: submissions(course, id) for id in ids}
-    strangers = _strangers(course, [handed.student for there in found.values() for handed in there])
-    work = []
-    for id, there in found.items():
-        outcome.notes += [
-            f"{folder} holds no notebook: nothing was handed in there"
-            for folder in empty_folders(course, id, there)
-            if not students or folder.parent.name in students
-        ]
-        for handed in there:
-            if students and handed.student not in students:
-                continue
-            if waiting_for_gpu and not _waits(read_grade(course, handed.student, id)):
-                continue
-            if problem := _refused(handed, strangers):
-                outcome.problems.append(problem)
-            else:
-                work.append(handed)
-    if not work and waiting_for_gpu:
-        raise NothingToGrade("no graded submission waits for a GPU")
-    if not work and not outcome.problems:
-        wanted = f" of {', '.join(students)}" if students else ""
-        raise NothingToGrade(
-            f"there are no submissions{wanted} in {course.folder('submitted')}: "
-            "`autograder collect` brings them in, `autograder simulate` makes some up"
-        )
+    run = _Run(course, ids, options, bar)
+    work = run.work()
     with grading(course) as confirm, _Saver(course, confirm) as saver:
+        kept_runs.forget(course, work if options.force else ())
         if bar:
             bar.begin(len(work))
-        withheld: dict[tuple[str, str], dict[str, set[str]]] = {}
-
-        kept_runs.forget(course, work if force else ())
-
-        def look(up_to_date: Sequence[Handed]) -> list[Handed]:
-            from autograder.delivery.entering import entered_again, prepare
-
-            prepare(course, ids, sorted({handed.assignment for handed in work}))
-            again = entered_again(course, up_to_date)
-            outcome.up_to_date = len(up_to_date) - len(again)
-            if bar:
-                bar.advance(outcome.up_to_date)
-            for id, count in Counter(handed.assignment for handed in again).items():
-                outcome.notes.append(
-                    f"{id}: {count} were not in the gradebook as recorded; entered again"
-                )
-            return again
-
-        used: list[Graders] = []
-
-        def opening(width: int) -> Graders:
-            used.append(opened(width))  # type: ignore[misc]
-            return used[-1]
-
-        done = grade_class(
+        for graded in grade_class(
             course,
             work,
-            jobs=jobs,
-            force=force or waiting_for_gpu,
-            trust_students=trust_students,
-            gpu=gpu,
+            run.options,
             tell=bar.tell if bar else None,
-            opened=opening if opened else None,
-            meanwhile=look,
-        )
-        for result in done:
-            if bar:
-                bar.advance()
-            saver.add(result)
-            outcome.graded.append((result.grade.student, result.grade.assignment))
-            _add_withheld(withheld, result.grade)
-            outcome.notes += [
-                f"{result.grade.student}, {result.grade.assignment}: {notice}"
-                for notice in result.grade.notices
-                if notice.startswith(TYPED)
-            ]
+            opened=run.noting(opened) if opened else None,
+            meanwhile=run.look,
+        ):
+            saver.add(graded)
+            run.note(graded)
         saver.finish()
-    outcome.notes += dict.fromkeys(note for graders in used for note in graders.notes)
-    outcome.problems += [_sentence(*reason, who) for reason, who in withheld.items()]
-    return outcome
+    return run.finished()
+
+
+class _Run:
+    """What is graded, and what is to be said of it."""
+
+    def __init__(
+        self, course: Course, ids: list[str], options: GradingOptions, bar: Bar | None
+    ) -> None:
+        self._course, self._ids, self._bar = course, ids, bar
+        self._outcome = Outcome(course)
+        self._work: list[Handed] = []
+        self._used: list[Graders] = []
+        self._withheld: dict[tuple[str, str], dict[str, set[str]]] = {}
+        if options.gpu and (reason := without_gpu(options.trust_students)):
+            if options.waiting_for_gpu or not options.trust_students:
+                raise CourseError(reason)
+            self._outcome.problems.append(f"checks that need a GPU are withheld: {reason}")
+            options = replace(options, gpu=False)
+        # What waits for a GPU is up to date otherwise.
+        self.options = replace(options, force=options.force or options.waiting_for_gpu)
+
+    def work(self) -> list[Handed]:
+        """Return what is to be graded, or is up to date; refuse to do nothing."""
+        found = {id: submissions(self._course, id) for id in self._ids}
+        everybody = (handed.student for there in found.values() for handed in there)
+        strangers = _strangers(self._course, everybody)
+        for id, there in found.items():
+            self._outcome.notes += [
+                f"{folder} holds no notebook: nothing was handed in there"
+                for folder in empty_folders(self._course, id, there)
+                if self._wants(folder.parent.name)
+            ]
+            for handed in there:
+                if not self._wants(handed.student) or not self._waits(handed):
+                    continue
+                if problem := _refused(handed, strangers):
+                    self._outcome.problems.append(problem)
+                else:
+                    self._work.append(handed)
+        if not self._work:
+            self._refuse()
+        return self._work
+
+    def _wants(self, student: str) -> bool:
+        return not self.options.students or student in self.options.students
+
+    def _waits(self, handed: Handed) -> bool:
+        if not self.options.waiting_for_gpu:
+            return True
+        return _waits(read_grade(self._course, handed.student, handed.assignment))
+
+    def _refuse(self) -> None:
+        if self.options.waiting_for_gpu:
+            raise NothingToGrade("no graded submission waits for a GPU")
+        if not self._outcome.problems:
+            named = ", ".join(self.options.students)
+            wanted = f" of {named}" if named else ""
+            raise NothingToGrade(
+                f"there are no submissions{wanted} in {self._course.folder('submitted')}: "
+                "`autograder collect` brings them in, `autograder simulate` makes some up"
+            )
+
+    def look(self, up_to_date: Sequence[Handed]) -> list[Handed]:
+        """Look through what is up to date, while graders are at work; return what is not."""
+        from autograder.delivery.entering import entered_again, prepare
+
+        prepare(self._course, self._ids, sorted({handed.assignment for handed in self._work}))
+        again = entered_again(self._course, up_to_date)
+        self._outcome.up_to_date = len(up_to_date) - len(again)
+        if self._bar:
+            self._bar.advance(self._outcome.up_to_date)
+        for id, count in Counter(handed.assignment for handed in again).items():
+            self._outcome.notes.append(
+                f"{id}: {count} were not in the gradebook as recorded; entered again"
+            )
+        return again
+
+    def noting(self, opened: Open) -> Open:
+        """Return what opens graders, and keeps them for what they have to say at the end."""
+
+        def opening(width: int) -> Graders:
+            self._used.append(opened(width))
+            return self._used[-1]
+
+        return opening
+
+    def note(self, graded: Graded) -> None:
+        """Note what was graded."""
+        grade, outcome = graded.grade, self._outcome
+        if self._bar:
+            self._bar.advance()
+        outcome.graded.append((grade.student, grade.assignment))
+        _add_withheld(self._withheld, grade)
+        outcome.notes += [
+            f"{grade.student}, {grade.assignment}: {notice}"
+            for notice in grade.notices
+            if notice.startswith(TYPED)
+        ]
+
+    def finished(self) -> Outcome:
+        """Return what was done."""
+        outcome = self._outcome
+        outcome.notes += dict.fromkeys(note for graders in self._used for note in graders.notes)
+        outcome.problems += [_sentence(*reason, who) for reason, who in self._withheld.items()]
+        return outcome
 
 
 class _Saver:

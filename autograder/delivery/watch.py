@@ -10,11 +10,12 @@ import signal
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 
 from autograder.course.config import CONFIG, Course, CourseError
+from autograder.course.grading_options import DEFAULT, GradingOptions
 from autograder.course.keys import engine_digest
 from autograder.course.lock import watching
 from autograder.course.records import recorded
@@ -53,8 +54,7 @@ class Watcher:
     ids: list[str]
     source: str | Path = "exchange"
     feedback: str = ""
-    jobs: int | None = None
-    trust_students: bool = False
+    options: GradingOptions = DEFAULT
     say: Say = print
     _said: set[str] = field(default_factory=set)
     _graded: dict[Handed, tuple[Stamp | None, ...]] = field(default_factory=dict)
@@ -148,9 +148,7 @@ class Watcher:
         outcome = grade_and_save(
             course,
             sorted({handed.assignment for handed in todo}),
-            students=sorted({handed.student for handed in todo}),
-            jobs=self.jobs,
-            trust_students=self.trust_students,
+            replace(self.options, students=tuple(sorted({handed.student for handed in todo}))),
         )
         self._graded = now
         for id in self.ids:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from autograder.exercise.carried_source import all_carried
@@ -26,27 +27,11 @@ from autograder.student.notebook import CHECK, grade_id, part_of
 Notebook = dict[str, Any]
 
 
-def grade_submission(
-    assignment: str,
-    student: str,
-    notebook: Notebook,
-    assigned: Sequence[Assigned],
-    zygote: Zygote,
-    *,
-    notices: Sequence[str] = (),
-    limits: Mapping[str, Limits] | None = None,
-    seconds: float = 120.0,
-    yardstick: Yardstick | None = None,
-    gpu: Gpu | None = None,
-    runs: Runs | None = None,
-    secret: str = "",
-    blank: Collection[str] = (),
-    counting: Counting = ALL,
-    hint_cost: float = 0.0,
-) -> tuple[Grade, Notebook]:
-    """Run a restored notebook and grade every exercise.
+@dataclass(frozen=True)
+class SubmissionRun:
+    """What is needed to run one submission and to grade it.
 
-    Parameters
+    Attributes
     ----------
     notebook
         As JSON, with the released check cells in their places; it is not changed.
@@ -70,6 +55,31 @@ def grade_submission(
         Which of the points count.
     hint_cost
         The share of an exercise's automatic points that a hint costs.
+    """
+
+    assignment: str
+    student: str
+    notebook: Notebook
+    assigned: Sequence[Assigned]
+    zygote: Zygote
+    notices: Sequence[str] = ()
+    limits: Mapping[str, Limits] = field(default_factory=dict)
+    seconds: float = 120.0
+    yardstick: Yardstick | None = None
+    gpu: Gpu | None = None
+    runs: Runs | None = None
+    secret: str = ""
+    blank: Collection[str] = ()
+    counting: Counting = ALL
+    hint_cost: float = 0.0
+
+    def limit(self, phase: Cells | Calls, exercise: str) -> None:
+        """Let what is done for an exercise use what it may."""
+        phase.limits = self.limits.get(exercise) or self.zygote.limits
+
+
+def grade_submission(run: SubmissionRun) -> tuple[Grade, Notebook]:
+    """Run a restored notebook and grade every exercise.
 
     Returns
     -------
@@ -80,28 +90,23 @@ def grade_submission(
         part marked by hand, where something was written, stands its rubric.
     """
     started = time.monotonic()
-    markings = {a.id: Marking(a, secret) for a in assigned}
+    markings = {a.id: Marking(a, run.secret) for a in run.assigned}
     numbers = {
         a.id: {name: value for name, value in a.pool[a.variant].items() if name != ORDERS}
-        for a in assigned
+        for a in run.assigned
     }
-    rubrics = {id: cell for id, cell in _by_hand(assigned).items() if id not in blank}
-
-    def limit(phase: Cells | Calls, exercise: str) -> None:
-        phase.limits = (limits or {}).get(exercise) or zygote.limits
-
-    with Runner(zygote, numbers, seconds=seconds, runs=runs) as runner:
-        cells, checks = _run(notebook, runner, markings, rubrics, limit)
+    with Runner(run.zygote, numbers, seconds=run.seconds, runs=run.runs) as runner:
+        cells, checks = _answered(run, runner, markings)
         calls = runner.calls()
         # Functions that need no cell to be run again come first.
-        places = Places({id: markings[id].place for id in checks}, _first(notebook, markings))
+        places = Places({id: markings[id].place for id in checks}, _first(run.notebook, markings))
         for id in sorted(checks, key=lambda id: not markings[id].lasting(calls)):
-            limit(calls, id)
-            markings[id].call(calls, yardstick, gpu, places)
+            run.limit(calls, id)
+            markings[id].call(calls, run.yardstick, run.gpu, places)
             calls.settle()
-    taken = hints_taken(notebook)
+    taken = hints_taken(run.notebook)
     grades = {
-        id: with_hints(marking.grade, taken.get(id, 0), marking.hints, hint_cost)
+        id: with_hints(marking.grade, taken.get(id, 0), marking.hints, run.hint_cost)
         for id, marking in markings.items()
     }
     for id, cell in checks.items():
@@ -112,23 +117,19 @@ def grade_submission(
         "peak_mb": round(runner.peak_mb, 1),
     }
     grade = Grade(
-        assignment,
-        student,
-        zygote.isolation.tier,
+        run.assignment,
+        run.student,
+        run.zygote.isolation.tier,
         list(grades.values()),
-        list(notices),
+        list(run.notices),
         runtime,
-        counting,
+        run.counting,
     )
-    return grade, {**notebook, "cells": cells}
+    return grade, {**run.notebook, "cells": cells}
 
 
-def _run(
-    notebook: Notebook,
-    runner: Cells,
-    markings: Mapping[str, Marking],
-    rubrics: Mapping[str, dict[str, Any]],
-    limit: Callable[[Cells, str], None],
+def _answered(
+    run: SubmissionRun, runner: Cells, markings: Mapping[str, Marking]
 ) -> tuple[list[dict[str, Any]], dict[str, dict[str, Any]]]:
     """Run the cells in order, and read the answers where their check cells stand.
 
@@ -139,16 +140,17 @@ def _run(
     dict
         The check cells among them, by exercise.
     """
+    rubrics = {id: cell for id, cell in _by_hand(run.assigned).items() if id not in run.blank}
     cells: list[dict[str, Any]] = []
     checks: dict[str, dict[str, Any]] = {}
     left_over = LeftOver(m.exercise for m in markings.values() if m.exercise)
-    for number, released in enumerate(notebook["cells"], 1):
+    for number, released in enumerate(run.notebook["cells"], 1):
         cell = dict(released)
         name = grade_id(cell)
         if cell["cell_type"] == "code":
             cell["execution_count"] = number
             id = name.removeprefix(CHECK)
-            limit(runner, id)
+            run.limit(runner, id)
             if name.startswith(CHECK):
                 checks[id] = cell
                 markings[id].read(runner, number, left_over.of(id))
@@ -160,10 +162,10 @@ def _run(
                 marking = markings.get(id)
                 if marking:
                     runner.settle(number)
-                run = left_over.run(runner, cell["source"], number, id if marking else "")
-                cell["outputs"] = run.outputs
-                if run.error and marking:
-                    marking.stopped = run.error
+                ran = left_over.run(runner, cell["source"], number, id if marking else "")
+                cell["outputs"] = ran.outputs
+                if ran.error and marking:
+                    marking.stopped = ran.error
         if name in rubrics:
             cells.append(rubrics[name])
         cells.append(cell)

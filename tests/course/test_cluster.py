@@ -23,6 +23,7 @@ from autograder.course.graders.cluster import Cluster
 from autograder.course.graders.messages import SECRET
 from autograder.course.graders.serial import Serial
 from autograder.course.graders.tls import make_certificates
+from autograder.course.grading_options import GradingOptions
 from autograder.course.secret import FILE
 from autograder.course.simulate import simulate
 from autograder.course.submissions import submissions
@@ -124,7 +125,7 @@ def grade(course, work, address, **options):
         grade_class(
             course,
             work,
-            force=True,
+            GradingOptions(force=True),
             opened=lambda _: Cluster(course, address, insecure="tls" not in options, **options),
         )
     )
@@ -135,7 +136,9 @@ def records(found):
 
 
 def here(course, work):
-    return records(grade_class(course, work, force=True, opened=lambda _: Serial(course)))
+    return records(
+        grade_class(course, work, GradingOptions(force=True), opened=lambda _: Serial(course))
+    )
 
 
 def there(course, address):
@@ -166,7 +169,7 @@ def test_a_killed_worker_costs_nothing_but_time(course, work, address, tmp_path)
     with worker(tmp_path / "one", address, first=first) as (one, _), worker(tmp_path, address):
         found = []
         used = Cluster(course, address, insecure=True)
-        for graded in grade_class(course, work, force=True, opened=lambda _: used):
+        for graded in grade_class(course, work, GradingOptions(force=True), opened=lambda _: used):
             found.append(graded)
             for pid in descendants(one.pid):
                 if b"spawn_main" in Path(f"/proc/{pid}/cmdline").read_bytes():
@@ -180,7 +183,9 @@ def test_a_killed_worker_costs_nothing_but_time(course, work, address, tmp_path)
 
 def test_what_whoever_asked_should_know_stands_at_the_end_of_a_run(course, work, monkeypatch):
     monkeypatch.setattr(Serial, "notes", ["1 worker was lost"])
-    outcome = grade_and_save(course, [A], opened=lambda _: Serial(course), trust_students=True)
+    outcome = grade_and_save(
+        course, [A], GradingOptions(trust_students=True), opened=lambda _: Serial(course)
+    )
     assert outcome.lines() == [f"{A}: {len(work)} graded", "1 worker was lost"]
 
 
@@ -197,7 +202,7 @@ def test_a_connection_that_is_lost_for_a_moment_costs_nothing_but_time(
 
     with worker(tmp_path, address, first=first):
         found = []
-        for graded in grade_class(course, work, force=True, opened=open_cluster):
+        for graded in grade_class(course, work, GradingOptions(force=True), opened=open_cluster):
             found.append(graded)
             if len(found) == 1:
                 client = opened[0]._client
@@ -212,7 +217,10 @@ def test_a_run_that_has_lost_its_last_worker_ends_with_a_sentence(
     first = "import time\nreal = station.Station.grade\n"
     first += "station.Station.grade = lambda *a: (time.sleep(1), real(*a))[1]\n"
     done = grade_class(
-        course, work, force=True, opened=lambda _: Cluster(course, address, insecure=True)
+        course,
+        work,
+        GradingOptions(force=True),
+        opened=lambda _: Cluster(course, address, insecure=True),
     )
     with worker(tmp_path, address, first=first):
         next(done)

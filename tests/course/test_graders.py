@@ -12,6 +12,7 @@ from autograder.course.grade import Graded, Grader
 from autograder.course.graders.pool import Pool
 from autograder.course.graders.processes import Processes
 from autograder.course.graders.serial import Serial
+from autograder.course.grading_options import GradingOptions
 from autograder.course.job import job_of
 from autograder.course.keys import Keys
 from autograder.course.release import Release
@@ -54,7 +55,7 @@ def test_what_is_no_known_tier_isolates_nothing():
 @pytest.mark.sandbox
 def test_processes_and_one_grader_here_give_the_same_records(course, work):
     found = [
-        records(grade_class(course, work, force=True, opened=opened))
+        records(grade_class(course, work, GradingOptions(force=True), opened=opened))
         for opened in (lambda _: Serial(course), lambda width: Processes(course, Pool(width)))
     ]
     assert found[0] == found[1]
@@ -113,7 +114,9 @@ def test_who_ends_graders_costs_the_others_nothing(course, work, knows):
     done = []
     found = {
         g.grade.student: g.grade
-        for g in grade_class(course, work, jobs=2, opened=lambda _: Fragile(done, knows))
+        for g in grade_class(
+            course, work, GradingOptions(jobs=2), opened=lambda _: Fragile(done, knows)
+        )
     }
     assert sorted(found) == [handed.student for handed in work]
     assert [exercise.status for exercise in found["student_001"].exercises] == []
@@ -131,7 +134,7 @@ def test_only_as_many_submissions_are_read_as_graders_need(course, work, monkeyp
         lambda handed, *_, **more: read.append(handed) or job_of(handed, *_, **more),
     )
     many = [Handed(f"s{i}", A, work[0].path) for i in range(20)]
-    grading = grade_class(course, many, jobs=2, opened=lambda _: Fragile([], True))
+    grading = grade_class(course, many, GradingOptions(jobs=2), opened=lambda _: Fragile([], True))
     next(grading)
     assert len(read) <= 4
 
@@ -146,7 +149,7 @@ def test_graders_are_at_work_before_the_class_is_looked_through(course, work):
     def opened(_):
         return Fragile(done, True)
 
-    grading = grade_class(course, work, jobs=1, opened=opened, meanwhile=look)
+    grading = grade_class(course, work, GradingOptions(jobs=1), opened=opened, meanwhile=look)
     graded = [next(grading)]
     assert seen == [([], 1)]  # with the first submission given out, and before its grade is known
     assert len([*graded, *grading]) == len(work)

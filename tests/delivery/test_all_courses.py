@@ -15,6 +15,7 @@ from autograder.course.config import Course, CourseError
 from autograder.course.graders.pool import Pool
 from autograder.course.graders.processes import Processes, sharing
 from autograder.course.graders.serial import Serial
+from autograder.course.grading_options import GradingOptions
 from autograder.course.job import job_of
 from autograder.course.release import Release
 from autograder.course.simulate import simulate
@@ -68,7 +69,7 @@ def test_each_course_gets_the_grades_that_it_gets_alone(folder):
     right = [alone(course) for course in courses]
     shutil.rmtree(courses[0].root / "records")
     shutil.rmtree(courses[1].root / "records")
-    rows = grade_courses(folder, ["m01"], jobs=1)  # one process has both courses
+    rows = grade_courses(folder, ["m01"], GradingOptions(jobs=1))  # one process has both courses
     assert [(row.name, row.well, len(row.outcome.graded)) for row in rows] == [
         ("earth", True, 2),
         ("moon", True, 2),
@@ -147,7 +148,9 @@ def test_a_process_that_is_lost_is_lost_to_one_course_alone(folder):
             pool._executor.submit(os._exit, 1)
             with pytest.raises(BrokenExecutor):
                 graders.submit(job_of(work[0], Release.load(course, A))).result()
-        done = grade_class(other, submissions(other, A), opened=sharing(pool)(other), jobs=1)
+        done = grade_class(
+            other, submissions(other, A), GradingOptions(jobs=1), opened=sharing(pool)(other)
+        )
         assert len(records(done)) == 2
 
 

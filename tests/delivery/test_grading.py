@@ -7,6 +7,7 @@ import pytest
 from autograder.course.config import Course
 from autograder.course.expected import ExpectedScore, expected_scores
 from autograder.course.graders.serial import Serial
+from autograder.course.grading_options import GradingOptions
 from autograder.course.simulate import simulate
 from autograder.delivery.grading import grade_and_save
 from autograder.delivery.releasing import generate
@@ -23,7 +24,7 @@ def test_grading_again_changes_nothing_and_costs_nothing(course):
     assert (len(first.grades), first.up_to_date) == (4, 0)
     again = grade_and_save(course, [MOTION])
     assert (len(again.grades), again.up_to_date) == (0, 4)
-    forced = grade_and_save(course, [MOTION], force=True)
+    forced = grade_and_save(course, [MOTION], GradingOptions(force=True))
     assert [g.score for g in sorted(forced.grades, key=lambda g: g.student)] == [
         g.score for g in sorted(first.grades, key=lambda g: g.student)
     ]

@@ -8,6 +8,7 @@ import pytest
 from nbgrader.api import Gradebook
 
 from autograder.course.config import Course, CourseError
+from autograder.course.grading_options import GradingOptions
 from autograder.course.simulate import simulate
 from autograder.delivery.collect import collect
 from autograder.delivery.feedback import write_feedback
@@ -108,7 +109,7 @@ def test_nbgrader_autograde_uses_the_engine(course, nbgrader):
     assert by_nbgrader["student_001"].score == EARNED
     record = json.loads(course.record("student_001", id).read_text())
     assert (record["score"], record["key"]) == (EARNED, "")
-    grade_and_save(course, [id], force=True)
+    grade_and_save(course, [id], GradingOptions(force=True))
     ours = scores(course, id)
     assert {s: m.cells for s, m in by_nbgrader.items()} == {s: m.cells for s, m in ours.items()}
     assert {s: m.comments for s, m in by_nbgrader.items()} == {
@@ -121,9 +122,14 @@ def test_nbgrader_autograde_uses_the_engine(course, nbgrader):
         book.db.commit()
     config = course.root / "course_config.py"
     config.write_text(config.read_text() + '\nc.Course.students = ["student_001", "new"]\n')
-    assert grade_and_save(Course.load(course.root), [id], students=["student_001"]).up_to_date == 1
+    assert (
+        grade_and_save(
+            Course.load(course.root), [id], GradingOptions(students=("student_001",))
+        ).up_to_date
+        == 1
+    )
     nbgrader(course.root, "autograde", id, "--force", "--student=student_001")
-    grade_and_save(course, [id], students=["student_001"], force=True)
+    grade_and_save(course, [id], GradingOptions(students=("student_001",), force=True))
     mark = scores(course, id)["student_001"].cells["check_fall"]
     assert (mark.manual, mark.pending) == (1.0, False)
     path = course.submission("student_001", id)

@@ -5,6 +5,7 @@ from nbgrader.validator import Validator
 
 from autograder.course.config import Course, CourseError
 from autograder.course.discover import load_assignment
+from autograder.course.grading_options import GradingOptions
 from autograder.course.simulate import simulate
 from autograder.course.verify import verify
 from autograder.delivery.grading import grade_and_save
@@ -27,7 +28,7 @@ def test_a_course_begins_with_an_exercise_that_proves_itself_and_is_graded(begun
     assert proof.problems == []
     generate(begun, ["a01_first"])
     simulate(begun, "a01_first", 3)
-    outcome = grade_and_save(begun, ["a01_first"], trust_students=True)
+    outcome = grade_and_save(begun, ["a01_first"], GradingOptions(trust_students=True))
     assert outcome.grades[0].score == 2.0
     assert outcome.problems == []
 

@@ -148,7 +148,8 @@ def test_one_error_is_told_once_for_an_exercise(feedback, graded):
         first, items=[first.items[0], replace(first.items[0], name="x"), first.items[1]]
     )
     page = feedback(replace(one, grade=replace(one.grade, exercises=[twice, *others])))
-    assert page.text.count("raised SyntaxError") == len(one.grade.exercises)
+    at_the_top = len(one.grade.exercises)
+    assert page.text.count("raised SyntaxError") == at_the_top + len(one.grade.exercises)
     assert page.text.count("As above.") == 1
 
 
@@ -171,6 +172,22 @@ def test_a_page_tells_points_outcome_and_diagnosis(feedback, graded):
     ):
         assert piece in page.text
     assert "withheld" not in page.text
+
+
+def test_what_costs_most_stands_first_and_what_is_right_is_folded(feedback, graded):
+    one = graded("ada", qk=1.0, norm=0.0, feedback="Divide by √d_k.")
+    page = feedback(one)
+    (first, second) = re.findall(r"<li><a href=.*?</li>", page.html.partition('id="mend"')[2])[:2]
+    assert "Divide by √d_k." in first + second and "(1 point)" in first
+    folded = "".join(re.findall(r"<details.*?</details>", page.html, re.S))
+    assert "Divide by" not in folded
+    assert "of 0" not in folded
+    right = feedback(graded("bob", qk=2.0, norm=1.0))
+    assert "What to mend first" not in right.text
+    folded = "".join(re.findall(r"<details.*?</details>", right.html, re.S))
+    assert "2 points</summary>" in folded and "Scores" in folded
+    assert "1 right, 1 point" in right.text
+    assert 'class="open" style="width: 50' in right.html  # a person has yet to give three of six
 
 
 def test_what_waits_for_a_person_is_said_once_above_and_once_at_its_place(feedback, graded):
@@ -310,7 +327,7 @@ def test_everything_that_students_write_is_escaped(tiny, feedback, graded):
     traceback = f"Traceback:\n  {EVIL}"
     page = feedback(graded("ada", qk=0.0, feedback=EVIL, notices=[EVIL, traceback]))
     dense = "".join(page.text.split())
-    assert dense.count("".join(EVIL.replace("`", "").split())) == 4  # two items, two notices
+    assert dense.count("".join(EVIL.replace("`", "").split())) == 5  # at the top, two items, two notices
     assert "49" not in page.text
     page = feedback(graded("bob", qk=0.0, feedback=traceback))
     assert "pre" in page.tags

@@ -22,6 +22,7 @@ from sqlalchemy import create_engine, select
 
 from autograder.cli import main
 from autograder.course.config import Course, CourseError
+from autograder.course.grading_options import GradingOptions
 from autograder.course.lock import grading, watching
 from autograder.delivery import gradebook, moving
 from autograder.delivery import grading as runs
@@ -113,14 +114,14 @@ def grade(moved, graded, hand_in, monkeypatch):
         for student in students:
             hand_in(moved, student)
 
-        def grade_class(course, work, **_):
+        def grade_class(course, work, options, **_):
             for handed in work:
                 yield graded(handed.student)
                 between()
 
         monkeypatch.setattr(runs, "grade_class", grade_class)
         monkeypatch.setattr(runs, "BATCH", batch)
-        return runs.grade_and_save(moved, [A], students=[*students])
+        return runs.grade_and_save(moved, [A], GradingOptions(students=tuple(students)))
 
     return grade
 

@@ -43,12 +43,12 @@ def engine(monkeypatch, graded, save):
     """Take the engine's place where only what happens around it matters; give whom it graded."""
     done = []
 
-    def grade_and_save(course, ids, *, students, **_):
+    def grade_and_save(course, ids, options):
         from autograder.course.submissions import submissions
         from autograder.delivery.grading import Outcome
 
         now = [(h.student, h.assignment) for id in ids for h in submissions(course, id)]
-        new = [names for names in now if names[0] in students]
+        new = [names for names in now if names[0] in options.students]
         save(course, *(graded(student) for student, _ in new))
         done.extend(student for student, _ in new)
         return Outcome(course, new)

@@ -9,7 +9,7 @@ from autograder.exercise import Exercise, Numbers, agree, require, seeded
 from autograder.exercise.checked import Carried
 from autograder.exercise.standing_in import replaceable
 from autograder.grading.marking import Assigned
-from autograder.grading.submission import grade_submission
+from autograder.grading.submission import SubmissionRun, grade_submission
 from autograder.sandbox import Limits, Zygote
 
 pytestmark = pytest.mark.sandbox
@@ -133,7 +133,7 @@ def scores():
                 written += [cell("", f"check_{id}")] if id else []
             notebook = {"cells": written, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
             assigned = [Assigned(id, EXERCISES[id], 4) for id, _ in cells if id]
-            grade, _ = grade_submission("a01", "ada", notebook, assigned, zygote)
+            grade, _ = grade_submission(SubmissionRun("a01", "ada", notebook, assigned, zygote))
             return {item.name: item for each in grade.exercises for item in each.items}
 
         yield scores

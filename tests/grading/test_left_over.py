@@ -6,7 +6,7 @@ import pytest
 
 from autograder.exercise import Exercise, Numbers, agree
 from autograder.grading.marking import Assigned
-from autograder.grading.submission import grade_submission
+from autograder.grading.submission import SubmissionRun, grade_submission
 from autograder.sandbox import Limits, Zygote
 
 pytestmark = pytest.mark.sandbox
@@ -68,7 +68,7 @@ def second():
             ]
             notebook = {"cells": written, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
             assigned = [Assigned(id, exercise(id, 4), 3) for id in ("first", "second")]
-            grade, _ = grade_submission("a01", "ada", notebook, assigned, zygote)
+            grade, _ = grade_submission(SubmissionRun("a01", "ada", notebook, assigned, zygote))
             before, found = grade.exercises
             assert before.score == 3
             return {item.name: item for item in found.items}

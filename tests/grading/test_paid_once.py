@@ -5,7 +5,7 @@ import pytest
 
 from autograder.exercise import Exercise, Numbers, agree
 from autograder.grading.marking import Assigned
-from autograder.grading.submission import grade_submission
+from autograder.grading.submission import SubmissionRun, grade_submission
 from autograder.sandbox import Limits, Zygote
 
 pytestmark = pytest.mark.sandbox
@@ -84,7 +84,7 @@ def scores():
             ]
             notebook = {"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
             assigned = [Assigned("spreads", spreads(), 6)]
-            grade, _ = grade_submission("a01", "ada", notebook, assigned, zygote)
+            grade, _ = grade_submission(SubmissionRun("a01", "ada", notebook, assigned, zygote))
             items = {item.name: item for item in grade.exercises[0].items}
             names = ("by_hand", "variances", "deviations")
             return [items[name].score for name in names], items["deviations"].feedback

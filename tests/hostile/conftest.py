@@ -14,7 +14,7 @@ import pytest
 from autograder.exercise import Exercise, Numbers, agree
 from autograder.exercise.properties import leaves_alone
 from autograder.grading.marking import Assigned
-from autograder.grading.submission import grade_submission
+from autograder.grading.submission import SubmissionRun, grade_submission
 from autograder.sandbox import Isolation, Limits, Zygote
 
 from ..processes import descendants
@@ -202,7 +202,7 @@ def grade(world):
 
     def grade(zygote, attack, at_the_end=""):
         source = notebook(attack.replace("@WORLD", str(world)), at_the_end)
-        marked = Marked(*grade_submission("a00", "eve", source, assigned, zygote))
+        marked = Marked(*grade_submission(SubmissionRun("a00", "eve", source, assigned, zygote)))
         _USED.append(marked.grade.runtime)
         return marked
 

@@ -6,7 +6,7 @@ import pytest
 from autograder.exercise import Exercise, agree
 from autograder.exercise.given import given
 from autograder.grading.marking import Assigned
-from autograder.grading.submission import grade_submission
+from autograder.grading.submission import SubmissionRun, grade_submission
 
 from .attacks import CANARY
 from .conftest import Marked, _cell
@@ -57,7 +57,9 @@ def marked(zygote, names):
         cells.append(_cell(f"check({id!r})", f"check_{id}"))
     source = {"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
     assigned = [Assigned(id, asked(id), 2) for id in ids]
-    return Marked(*grade_submission("a00", "eve", source, assigned, zygote, seconds=600))
+    return Marked(
+        *grade_submission(SubmissionRun("a00", "eve", source, assigned, zygote, seconds=600))
+    )
 
 
 @pytest.mark.parametrize("name", ATTACKS)

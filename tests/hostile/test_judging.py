@@ -12,6 +12,7 @@ import pytest
 
 from autograder.algebra import Chain, IndexedChain
 from autograder.course.classroom import grade_class
+from autograder.course.grading_options import GradingOptions
 from autograder.course.release import Release
 from autograder.course.submissions import submissions
 from autograder.delivery.releasing import generate
@@ -334,7 +335,10 @@ def test_what_nothing_else_stops_costs_its_item_alone(tmp_path):
         path = course.submission(student, A)
         path.parent.mkdir(parents=True)
         path.write_text(json.dumps(notebook))
-    done = {g.grade.student: g.grade for g in grade_class(course, submissions(course, A), jobs=2)}
+    done = {
+        g.grade.student: g.grade
+        for g in grade_class(course, submissions(course, A), GradingOptions(jobs=2))
+    }
     assert {s: grade.score for s, grade in done.items()} == {"ada": 5, "bob": 2, "cy": 5, "eve": 5}
     items = {item.name: item for item in done["bob"].exercises[0].items}
     assert (items["total"].status, items["total"].note) == (Status.FAILED, TOO_MUCH)

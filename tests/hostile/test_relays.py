@@ -21,6 +21,7 @@ from autograder.course.graders.messages import (
     unpacked_job,
 )
 from autograder.course.graders.tls import certificates, make_certificates
+from autograder.course.grading_options import GradingOptions
 from autograder.course.job import Job
 from autograder.course.limits import check_limits
 from autograder.grading.results import ExerciseGrade, Grade, Item, Status
@@ -234,7 +235,7 @@ def test_limits_of_exercises_that_it_does_not_get_stop_no_grader(course, tmp_pat
     part = Bundle.of(Course.load(course.root), ["m02_energy"]).unpack(tmp_path / "one")
     with pytest.raises(CourseError, match="no exercise 'fall'"):
         check_limits(part)  # the control
-    with Grader(part, trust_students=True):
+    with Grader(part, GradingOptions(trust_students=True)):
         pass
 
 

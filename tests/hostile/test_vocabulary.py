@@ -10,7 +10,7 @@ import pytest
 from autograder.exercise import Exercise, Mismatch, agree, given, require
 from autograder.grading.marking import Assigned
 from autograder.grading.runner import Runner
-from autograder.grading.submission import grade_submission
+from autograder.grading.submission import SubmissionRun, grade_submission
 from autograder.sandbox import Isolation, Limits, Zygote
 
 LIMITS = Limits(cell_seconds=5.0, call_seconds=5.0, cpu_seconds=60.0)
@@ -198,7 +198,7 @@ def grade(tier):
     notebook = {"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
     assigned = [Assigned(e.id, e, e.points) for e in everything]
     with Zygote(isolation=Isolation(tier), limits=LIMITS) as zygote:
-        return grade_submission("a00", "eve", notebook, assigned, zygote)
+        return grade_submission(SubmissionRun("a00", "eve", notebook, assigned, zygote))
 
 
 def test_each_attack_works_in_its_own_process(grade):

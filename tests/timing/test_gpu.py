@@ -8,6 +8,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from autograder.course.config import CourseError  # noqa: E402 -- needs torch
+from autograder.course.grading_options import GradingOptions  # noqa: E402
 from autograder.delivery.grading import grade_and_save  # noqa: E402
 from autograder.exercise import (  # noqa: E402
     AuthoringError,
@@ -391,10 +392,14 @@ def test_what_was_withheld_is_completed_where_there_is_one(processor, runner):
 
 def test_grading_on_a_gpu_takes_trust(course):
     with pytest.raises(CourseError, match="takes --trust-students as well"):
-        grade_and_save(course, course.ids(), gpu=True)
+        grade_and_save(course, course.ids(), GradingOptions(gpu=True))
 
 
 @pytest.mark.skipif(not missing(), reason="there is a GPU")
 def test_where_there_is_none_nothing_is_completed(course):
     with pytest.raises(CourseError, match="no CUDA device"):
-        grade_and_save(course, course.ids(), gpu=True, waiting_for_gpu=True, trust_students=True)
+        grade_and_save(
+            course,
+            course.ids(),
+            GradingOptions(gpu=True, waiting_for_gpu=True, trust_students=True),
+        )

@@ -30,6 +30,7 @@ from autograder.course.graders.messages import SECRET, packed_job, unpacked_grad
 from autograder.course.graders.plain_reading import read_plainly
 from autograder.course.graders.station import grade, leave
 from autograder.course.graders.tls import certificates, encrypted, security
+from autograder.course.grading_options import DEFAULT, GradingOptions
 from autograder.course.job import Job
 
 _AHEAD = 2  # jobs for each grader, one of them on its way
@@ -77,10 +78,10 @@ class Cluster:
         course: Course,
         scheduler: str,
         assignments: Sequence[str] = (),
+        options: GradingOptions = DEFAULT,
         *,
         tls: Path | None = None,
         insecure: bool = False,
-        trust_students: bool = False,
     ) -> None:
         if not os.environ.get(SECRET):
             raise CourseError(
@@ -89,7 +90,7 @@ class Cluster:
             )
         self._scheduler = encrypted(scheduler)
         self._security = security(certificates(self._scheduler, tls, insecure=insecure))
-        self._trust = trust_students
+        self._trust = options.trust_students
         self._bundle = Bundle.of(course, assignments)
         self._workers: dict[str, GreetedWorker] = {}
         self._refused: dict[str, str] = {}

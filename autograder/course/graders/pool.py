@@ -13,6 +13,7 @@ from typing import Any, Self
 
 from autograder.course.config import Course
 from autograder.course.grade import Graded, Grader
+from autograder.course.grading_options import DEFAULT, GradingOptions
 from autograder.course.job import Job
 from autograder.course.kept_runs import Tell
 from autograder.course.starting import warm_up
@@ -30,10 +31,6 @@ class Pool:
 
     Parameters
     ----------
-    trust_students
-        Run student code without isolation where this machine offers none.
-    gpu
-        Run the checks that need a GPU.
     tell
         Told, in a thread of its own, when an expensive call begins and ends.
     """
@@ -41,13 +38,11 @@ class Pool:
     def __init__(
         self,
         width: int,
+        options: GradingOptions = DEFAULT,
         *,
-        trust_students: bool = False,
-        gpu: bool = False,
         tell: Tell | None = None,
     ) -> None:
-        self.width = width
-        self._trust, self._gpu, self._tell = trust_students, gpu, tell
+        self.width, self._options, self._tell = width, options, tell
         self._told: Any = get_context("forkserver").SimpleQueue() if tell else None
         self._listener = threading.Thread(target=self._listen, daemon=True)
 
@@ -72,7 +67,7 @@ class Pool:
 
     def alone(self) -> Pool:
         """Return one of a single process, which tells what it judges."""
-        return Pool(1, trust_students=self._trust, gpu=self._gpu, tell=self._tell)
+        return Pool(1, self._options, tell=self._tell)
 
     def mend(self) -> None:
         """Begin anew if a process was lost, and all the others with it."""
@@ -90,7 +85,7 @@ class Pool:
     def _begin(self) -> None:
         context = get_context("forkserver")
         self._judging: Any = context.Array("c", _LONGEST, lock=False) if self.width == 1 else None
-        shared = self._isolation, self._trust, self._gpu, self._told, self._judging
+        shared = self._isolation, self._options, self._told, self._judging
         self._executor = ProcessPoolExecutor(self.width, context, _start, shared)
 
     def _listen(self) -> None:
@@ -102,9 +97,9 @@ class Pool:
 class _Here:
     """What a process of the pool has loaded."""
 
-    def __init__(self, isolation: Isolation, *, trust_students: bool, gpu: bool, tell: Tell):
-        self._zygotes = Zygotes(isolation, trust=trust_students)
-        self._gpu, self._tell = gpu, tell
+    def __init__(self, isolation: Isolation, options: GradingOptions, tell: Tell) -> None:
+        self._zygotes = Zygotes(isolation, trust=options.trust_students)
+        self._options, self._tell = options, tell
         self._root = ""
         self._grader: Grader | None = None
 
@@ -117,7 +112,7 @@ class _Here:
             self._grader = None
             self._zygotes.spare()
         self._grader = Grader(
-            Course.load(root), gpu=self._gpu, tell=self._tell, zygotes=self._zygotes
+            Course.load(root), self._options, tell=self._tell, zygotes=self._zygotes
         )
         self._root = root
         return self._grader
@@ -126,7 +121,7 @@ class _Here:
 _here: _Here
 
 
-def _start(isolation: Isolation, trust_students: bool, gpu: bool, told: Any, judging: Any) -> None:
+def _start(isolation: Isolation, options: GradingOptions, told: Any, judging: Any) -> None:
     global _here
 
     def judged(item: str) -> None:
@@ -139,7 +134,7 @@ def _start(isolation: Isolation, trust_students: bool, gpu: bool, told: Any, jud
 
     budget.may_end(judged)
     threading.Thread(target=_end_with_parent, daemon=True).start()
-    _here = _Here(isolation, trust_students=trust_students, gpu=gpu, tell=tell)
+    _here = _Here(isolation, options, tell)
 
 
 def _end_with_parent() -> None:

@@ -7,6 +7,7 @@ from typing import Self
 
 from autograder.course.config import Course
 from autograder.course.grade import Graded, Grader
+from autograder.course.grading_options import DEFAULT, GradingOptions
 from autograder.course.job import Job
 
 
@@ -17,8 +18,8 @@ class Serial:
     judging = ""
     notes = ()
 
-    def __init__(self, course: Course, *, trust_students: bool = False) -> None:
-        self._grader = Grader(course, trust_students=trust_students)
+    def __init__(self, course: Course, options: GradingOptions = DEFAULT) -> None:
+        self._grader = Grader(course, options)
 
     def __enter__(self) -> Self:
         return self

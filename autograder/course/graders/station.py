@@ -28,6 +28,7 @@ from autograder.course.graders.pool import Pool
 from autograder.course.graders.processes import Processes
 from autograder.course.graders.recovery import recovering
 from autograder.course.graders.tls import certificates, encrypted
+from autograder.course.grading_options import GradingOptions
 from autograder.course.job import Job
 from autograder.course.packages import demand_packages
 from autograder.sandbox import probe
@@ -36,7 +37,7 @@ from autograder.sandbox import probe
 class Station:
     """Warm graders for one course, on the worker's machine."""
 
-    def __init__(self, bundle: Bundle, width: int, *, trust_students: bool) -> None:
+    def __init__(self, bundle: Bundle, width: int, options: GradingOptions) -> None:
         if multiprocessing.current_process().daemon:
             raise CourseError(
                 "this Dask worker may not start processes: use `autograder worker`, or set "
@@ -44,11 +45,11 @@ class Station:
             )
         # In the worker's own folder: Dask clears it away, even after a worker was killed.
         self._folder = Path(tempfile.mkdtemp(dir=distributed.get_worker().local_directory))
-        self._width, self._trust = width, trust_students
+        self._width, self._options = width, options
         self._lock = threading.Lock()
         try:
             self._course = bundle.unpack(self._folder / "course")
-            self._course.demand(probe(), trust_students=trust_students)
+            self._course.demand(probe(), trust_students=options.trust_students)
             demand_packages(self._course)  # else its own lack would be the students'
             self._graders = self._open(width).__enter__()
         except BaseException:
@@ -73,7 +74,7 @@ class Station:
             return next(recovering(self._open, 1, iter([job]), self._lose))
 
     def _open(self, width: int) -> Processes:
-        return Processes(self._course, Pool(width, trust_students=self._trust))
+        return Processes(self._course, Pool(width, self._options))
 
     def _lose(self, job: Job, reason: str) -> Graded:
         return Grader(self._course).lose(job, reason)
@@ -113,7 +114,8 @@ def stand(
         try:
             if digest not in _stations:
                 bundle = Bundle(digest, content)
-                _stations[digest] = Station(bundle, width, trust_students=trust_students)
+                options = GradingOptions(trust_students=trust_students)
+                _stations[digest] = Station(bundle, width, options)
         except (CourseError, OSError) as error:
             return str(error)
         except Exception as error:  # it reads no errors of ours: a word of it

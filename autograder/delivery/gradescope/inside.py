@@ -14,6 +14,7 @@ from typing import Any
 from autograder.course.config import Course, CourseError
 from autograder.course.files import write_atomically
 from autograder.course.grade import Grader
+from autograder.course.grading_options import GradingOptions
 from autograder.course.release import Release
 from autograder.course.roster import declared
 from autograder.course.submissions import Handed, Unreadable, read_notebook, restore, typed_id
@@ -59,7 +60,8 @@ def graded(course: Course, root: Path, settings: PackedSettings) -> dict[str, An
     student, notices = _student(course, users, _typed(path))
     if len(notebooks) > 1:
         notices.append(f"You handed in {len(notebooks)} notebooks; {path.name} was graded.")
-    with Grader(course, trust_students=settings.trust_students) as grader:
+    options = GradingOptions(trust_students=settings.trust_students)
+    with Grader(course, options) as grader:
         grade = grader.grade(Handed(student, assignment, path)).grade
     titles = {id: known["title"] for id, known in release.data["exercises"].items()}
     withheld = [titles[e.id] for e in grade.exercises if e.withheld]
