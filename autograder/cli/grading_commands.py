@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from autograder.course.graders import Graders, Open
     from autograder.delivery.all_courses import Opener
 
+Wanted = list[str] | None  #: Assignments, by the names that they are asked for by; all of them.
+
 
 def add_to(app: typer.Typer) -> None:
     """Add this group's commands."""
@@ -133,19 +135,14 @@ def grade(
 
 
 def _others(
-    scheduler: str,
-    assignments: list[str] | None,
-    options: GradingOptions,
-    *,
-    tls: Path | None,
-    insecure: bool,
+    scheduler: str, wanted: Wanted, options: GradingOptions, *, tls: Path | None, insecure: bool
 ) -> Opener:
     """Return what opens graders on other machines, as wide as there are workers."""
     with dask():
         from autograder.course.graders.cluster import Cluster
 
     def opener(course: Course) -> Open:
-        ids = course.ids(assignments)
+        ids = course.ids(wanted)
         there: Graders = Cluster(course, scheduler, ids, options, tls=tls, insecure=insecure)
         return lambda _width: there
 
@@ -153,20 +150,15 @@ def _others(
 
 
 def _grade_one(
-    course: Course,
-    assignments: list[str] | None,
-    opener: Opener | None,
-    options: GradingOptions,
-    as_json: bool,
+    course: Course, wanted: Wanted, opener: Opener | None, options: GradingOptions, as_json: bool
 ) -> bool:
     opened = opener(course) if opener else None
     from autograder.delivery.bar import Bar
     from autograder.delivery.grading import grade_and_save
 
     with progress() as shown:
-        outcome = grade_and_save(
-            course, course.ids(assignments), options, bar=Bar(shown), opened=opened
-        )
+        ids = course.ids(wanted)
+        outcome = grade_and_save(course, ids, options, bar=Bar(shown), opened=opened)
     if as_json:
         print_json([grade.to_json() for grade in outcome.grades])
     else:
@@ -176,11 +168,7 @@ def _grade_one(
 
 
 def _grade_all(
-    folder: Path,
-    assignments: list[str] | None,
-    opener: Opener | None,
-    options: GradingOptions,
-    as_json: bool,
+    folder: Path, wanted: Wanted, opener: Opener | None, options: GradingOptions, as_json: bool
 ) -> bool:
     from autograder.delivery.all_courses import grade_courses
     from autograder.delivery.bar import Bar
@@ -188,7 +176,7 @@ def _grade_all(
 
     with progress() as shown:
         rows = grade_courses(
-            folder, assignments, options, bar=lambda total: Bar(shown, total), opener=opener
+            folder, wanted, options, bar=lambda total: Bar(shown, total), opener=opener
         )
     if as_json:
         print_json({row.name: row.to_json() for row in rows})

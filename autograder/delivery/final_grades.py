@@ -148,7 +148,7 @@ class Section:
 
 
 @dataclass(frozen=True)
-class Mistake:
+class ToMend:
     """What is to be mended in an exercise.
 
     Attributes
@@ -196,15 +196,15 @@ class Sheet:
         return sum(section.open for section in self.sections)
 
     @property
-    def to_mend(self) -> list[Mistake]:
+    def to_mend(self) -> list[ToMend]:
         """The mistakes that cost most, each once; what was left blank is none."""
-        found: dict[tuple[str, str], Mistake] = {}
+        found: dict[tuple[str, str], ToMend] = {}
         for section in self.sections:
             for line in () if section.adjusted else section.lines:
                 said = line.item.feedback.partition("\n")[0]
                 if line.lost and said and line.mistaken:
                     key = section.grade.id, said
-                    before = found.get(key, Mistake(section, line.variable, said, 0.0))
+                    before = found.get(key, ToMend(section, line.variable, said, 0.0))
                     found[key] = replace(before, lost=before.lost + line.lost)
         return sorted(found.values(), key=lambda mistake: -mistake.lost)[:FIRST]
 

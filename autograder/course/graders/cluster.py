@@ -62,13 +62,11 @@ class Cluster:
     Parameters
     ----------
     scheduler
-        ``tls://host:port``; or ``tcp://127.0.0.1:port``, with ``insecure``.
+        ``tls://host:port``; with ``insecure`` also ``tcp://127.0.0.1:port``, which nobody encrypts.
     assignments
         Those that workers get; by default all.
     tls
         A folder with ca.pem, cert.pem and key.pem, for ``tls://``.
-    insecure
-        Take ``tcp://``, which nobody encrypts, to a scheduler on this machine.
     """
 
     judging = ""
