@@ -18,6 +18,22 @@ import numpy as np
 
 from autograder.exercise.agree import Mismatch, agree, alike, require
 
+__all__ = [
+    "causal",
+    "differences",
+    "each_by_itself",
+    "is_gradient",
+    "keeps_dtype",
+    "leaves_alone",
+    "permutation_equivariant",
+    "permutation_invariant",
+    "refuses",
+    "rows_sum_to_one",
+    "shift_invariant",
+    "took_work",
+    "worked",
+]
+
 Array = np.ndarray[Any, Any]
 Function = Callable[..., Any]
 

@@ -84,6 +84,7 @@ docs/site/plans
 docs/architecture
 docs/security
 docs/formats
+docs/api
 docs/site/api
 docs/site/api_exercise
 docs/site/api_algebra
