@@ -37,6 +37,10 @@ def test_it_holds_every_file_of_the_engine_and_nothing_of_the_course(wheel):
     assert held == {name for name in files if "__pycache__" not in name}
 
 
+def test_it_is_called_as_the_docs_say(wheel):
+    assert f" {wheel.name}\n" in (ROOT / "docs/own_course.md").read_text("utf-8")
+
+
 def test_a_course_is_begun_and_proved_with_it(wheel, tmp_path):
     place = tmp_path / "installed"
     zipfile.ZipFile(wheel).extractall(place)
@@ -55,6 +59,7 @@ def test_a_course_is_begun_and_proved_with_it(wheel, tmp_path):
         assert done.returncode == 0, done.stderr
         return done.stdout
 
+    assert run("--version").split() == ["autograder", wheel.name.split("-")[1]]
     run("init", "mine")
     assert "proved" in run("verify", "--course", "mine")
     run("generate", "--course", "mine")
