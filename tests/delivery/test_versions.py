@@ -5,6 +5,7 @@ import json
 import pytest
 
 from autograder.course.config import CourseError
+from autograder.course.grading_options import GradingOptions
 from autograder.course.hand_in import HandIn, hand_in
 from autograder.course.records import (
     keep,
@@ -124,7 +125,7 @@ def test_grading_leaves_what_a_later_version_wrote(tiny, hand_in):
     path = newer(tiny)
     before = path.read_bytes()
     with pytest.raises(CourseError, match="install that one, or one after it"):
-        grade_and_save(tiny, [A], trust_students=True, jobs=1)
+        grade_and_save(tiny, [A], GradingOptions(trust_students=True, jobs=1))
     assert path.read_bytes() == before
 
 
