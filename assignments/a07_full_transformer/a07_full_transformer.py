@@ -179,7 +179,7 @@ if plt:
 # new $y$ on the right. Three arcs lead around the boxes 1, 3 and 5, each into the box after it.
 #
 # Which six are they? Put the steps in order. Two of those in the list don't belong to it, and one
-# step occurs three times, with three letters: any of these will do.
+# step occurs three times, with a letter each time: use each once, in any order.
 
 # %%
 your_numbers("decoder_layer")

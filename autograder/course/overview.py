@@ -9,6 +9,7 @@ from typing import NamedTuple
 from autograder.course.carrying import needed
 from autograder.course.discover import Assignment, SourceCell
 from autograder.course.sections import headed
+from autograder.exercise import Exercise
 from autograder.grading.results import MARKS, Role
 
 _WORDS: dict[Role, str] = {"core": "core", "choice": "choice", "star": "on top"}
@@ -55,23 +56,35 @@ def tasks(assignment: Assignment) -> list[Planned]:
 def told(assignment: Assignment) -> list[SourceCell]:
     """Return the text of an assignment with what there is to do: a table, and a line a heading.
 
-    A course that says neither minutes nor what is core has its text as it is.
+    A course that says neither minutes nor what is core has its text as it is, but for what a
+    function is to be written without.
     """
     rule = assignment.course.counting[assignment.id]
     every = tasks(assignment)
-    if not _planned(every):
-        return assignment.cells
+    planned = _planned(every)
     cells = list(assignment.cells)
     places = headed(cells)
     for task in reversed(every):
+        badge = [f"*{task.badge}*"] if planned else []
+        lines = "".join(f"\n\n{line}" for line in badge + barred(assignment.sound[task.id]))
         if place := places.get(task.id):
             cell = cells[place.cell]
-            line = f"\n\n*{task.badge}*"
-            text = cell.source[: place.end] + line + cell.source[place.end :]
+            text = cell.source[: place.end] + lines + cell.source[place.end :]
             cells[place.cell] = replace(cell, source=text)
+    if not planned:
+        return cells
     after_title = 1 if cells and cells[0].kind == "markdown" else 0
     table = SourceCell("markdown", _table(every, rule.choice))
     return [*cells[:after_title], table, *cells[after_title:]]
+
+
+def barred(exercise: Exercise) -> list[str]:
+    """Say what functions are to be written without: whoever uses it has not done the task."""
+    return [
+        f"Write `{one.name}` without {' and '.join(one.without)}; with it, it earns nothing."
+        for one in exercise.functions
+        if one.without
+    ]
 
 
 def _planned(every: Sequence[Planned]) -> bool:

@@ -23,6 +23,7 @@ Slip = Callable[[Any, Any], Iterator[Any]]
 SMALL = 5
 #: What happens more often to somebody who didn't make a mistake is no sign of it.
 CHANCE = 0.02
+_LOGARITHM = 1e-3  # so near is what somebody has computed with another logarithm
 _MET, _MET_SMALL = 0.1, 0.25  # so often one whole number, or a small one, shows a slip by chance
 
 
@@ -57,8 +58,15 @@ def other_logarithm(right: Any, given: Any) -> Iterator[Any]:
     """It is off by a constant factor, as between the logarithms to the bases e, 2 and 10."""
     if _is_numbers(right) and right.dtype.kind == "f" and _telling(right):
         for factor in (np.log(2), np.log(10), np.log2(10)):
-            yield right * factor
-            yield right / factor
+            for wrong in (right * factor, right / factor):
+                if np.allclose(given, wrong, rtol=_LOGARITHM, atol=0):  # log 2 is nearly 0.3
+                    yield wrong
+
+
+def exchanged_truth(right: Any, given: Any) -> Iterator[Any]:
+    """True and False are exchanged."""
+    if _is_numbers(right) and right.dtype.kind == "b":
+        yield ~right
 
 
 def off_by_one(right: Any, given: Any) -> Iterator[Any]:
@@ -94,7 +102,7 @@ def permuted(right: Any, given: Any) -> Iterator[Any]:
     """The right entries stand in another order."""
     if _is_shape(right):
         yield from permutations(right)
-    elif _is_numbers(right) and right.size > 1 and np.shape(given) == right.shape:
+    elif _is_numbers(right) and np.unique(right).size > 2 and np.shape(given) == right.shape:
         order, own = np.argsort(right, axis=None), np.argsort(given, axis=None)
         other = np.empty(right.size, right.dtype)
         other[own] = right.flat[order]
@@ -124,6 +132,7 @@ OF_SIZE: tuple[Slip, ...] = (
     reciprocal,
     other_logarithm,
     off_by_one,
+    exchanged_truth,
 )
 #: What is looked for, in this order.
 SLIPS: tuple[Slip, ...] = (

@@ -13,7 +13,14 @@ from autograder.exercise import FormatError, Judgement, Misconception, Part, Und
 from autograder.exercise.carried import carried
 from autograder.exercise.dependencies import band, evaluate
 from autograder.exercise.part import arguments, computation
-from autograder.exercise.slips import OF_SIZE, by_chance, is_telling, is_trivial, recognise
+from autograder.exercise.slips import (
+    OF_SIZE,
+    by_chance,
+    is_telling,
+    is_trivial,
+    one_entry_wrong,
+    recognise,
+)
 from autograder.exercise.standing_in import standing_in
 from autograder.grading.excuses import Mended
 from autograder.grading.own import OwnFunction
@@ -21,6 +28,8 @@ from autograder.grading.substance import heedless, vanishes
 from autograder.sandbox import StudentError
 
 NONE: Mapping[str, Any] = {}  #: no function of the student's
+#: So many wrong answers to earlier parts, of which some may not have been used.
+MOST_WRONG = 3
 Slack = Any  #: what rounding of carried values allows, entry by entry
 
 
@@ -135,10 +144,30 @@ def judge(part: Part, answer: Any, true: Mapping[str, Any], own: Own) -> Judgeme
         if followed.credit > first.credit and not idle:
             first = followed
         follows.append(expected)
+    if _follows_from_some(part, answer, true, own):
+        return Judgement(1, "follow_through", "Right, given some of your earlier answers.")
     with np.errstate(all="ignore"):
         return _mistaken(part, answer, true, own, first) or _slipped(
             part, answer, true[part.name], follows, first
         )
+
+
+def _follows_from_some(part: Part, answer: Any, true: Mapping[str, Any], own: Own) -> bool:
+    """Tell whether some of the wrong earlier answers, and right ones for the others, lead to it."""
+    for compute in part.routes:
+        wrong = sorted(own.wrong.intersection(arguments(compute)))
+        sizes = range(1, len(wrong)) if len(wrong) <= MOST_WRONG else ()
+        for right in (names for size in sizes for names in combinations(wrong, size)):
+            if own.trivial.intersection(wrong).difference(right):
+                continue
+            some = replace(own, known={**own.known, **{name: true[name] for name in right}})
+            with np.errstate(all="ignore"):
+                expected, slack = _from_own(part, compute, some)
+            if expected is None or vanishes(expected, true[part.name]):
+                continue
+            if by_itself(part, answer, expected, slack).credit == 1:
+                return True
+    return False
 
 
 def by_itself(part: Part, answer: Any, right: Any, slack: Slack = 0.0) -> Judgement:
@@ -276,6 +305,8 @@ def _slipped(
     other = [value for value in follows if not part.answer.same(value, right)]
     for value in other or [right]:
         slip = recognise(part.answer, answer, value)
+        if slip is one_entry_wrong and first.feedback:  # how many are right is said already
+            return first
         if slip and not (other and slip in OF_SIZE and by_chance([value], [answer])):
             text = " ".join((slip.__doc__ or "").split())
             compared = "Compared with what follows from your earlier answers:"

@@ -83,8 +83,10 @@ def check(exercise: str) -> None:
     for function in found["functions"]:
         lines += report_function(function, notebook)
         if "without" in function:
-            library = " and ".join(function["without"])
-            lines.append(f"  `{function['name']}` does without {library}: that is to be written.")
+            barred = " and ".join(function["without"])
+            lines.append(
+                f"  Write `{function['name']}` without {barred}; with it, it earns nothing."
+            )
     if hidden := sum(function["hidden_checks"] for function in found["functions"]):
         checks = f"{hidden} hidden check{'s' * (hidden > 1)}"
         lines.append(f"  Grading also runs {checks}: passing here is not yet the mark.")

@@ -16,7 +16,7 @@ from autograder.student.literals import Entry
 RELATIVE = 1e-3  # of a number: four significant digits always suffice
 SMALL = 10.0  # times the number, where it is below a tenth: the tolerance has no cliff there
 FLOOR = 1e-6
-_WORTH = 0.05  # of the largest number: a last digit worth more says nothing
+_WORTH = 0.1  # of the largest number, as with two digits: a last one worth more says nothing
 
 
 def judge_numbers(

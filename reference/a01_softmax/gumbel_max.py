@@ -156,7 +156,7 @@ def minimum_taken(z, size, rng):
 
 @exercise.misconception(fatal="nothing is sampled")
 def always_the_best(z, size, rng):
-    """Without noise the same index comes every time: nothing is sampled."""
+    """The same index comes every time. Every logit of every sample needs noise of its own."""
     return np.full(size, np.argmax(z))
 
 

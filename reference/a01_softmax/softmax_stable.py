@@ -181,6 +181,13 @@ def one_sum_for_all(x, axis=-1):
 
 
 @exercise.misconception
+def one_sum_for_all_rows(x, axis=-1):
+    """The sum runs over the whole array. Each row adds up to 1 by itself, along `axis`."""
+    e = np.exp(as_float(x) - x.max(axis=axis, keepdims=True))
+    return e / e.sum()
+
+
+@exercise.misconception
 def always_first_axis(x, axis=-1):
     """You normalised down the columns. Unless told otherwise, use the last axis."""
     return softmax(x, 0)

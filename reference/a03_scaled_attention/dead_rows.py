@@ -35,7 +35,7 @@ def draw(rng):
             return {"s": rng.permutation(s)}
 
 
-@exercise.part(points=0.25, answer=Numbers())
+@exercise.part(points=0.25, answer=Numbers(special=True))
 def filled():
     """The weights if every score is replaced by −1e9."""
     return np.full(3, 1 / 3)
@@ -47,7 +47,7 @@ def filled_is_zero():
     return np.zeros(3)
 
 
-@exercise.part(points=3.25, answer=Numbers())
+@exercise.part(points=3.25, answer=Numbers(special=True))
 def added(s):
     """The weights if −1e9 is added to every score, in float64."""
     return softmax(s)
@@ -65,7 +65,7 @@ def added_is_zero(s):
     return np.zeros(3)
 
 
-@exercise.part(points=0.25, answer=Numbers())
+@exercise.part(points=0.25, answer=Numbers(special=True))
 def added32():
     """The same in float32."""
     return np.full(3, 1 / 3)

@@ -49,6 +49,8 @@ chain = IndexedChain(
         "definition of Var",
         "independence",
         "linearity of sums",
+        Fact("variance of q", "Var(q_i)", "s^2"),
+        Fact("variance of k", "Var(k_i)", "t^2"),
         Fact("mean of q", "E(q_i)", "a"),
         Fact("mean of k", "E(k_i)", "b"),
         Fact("squares of q", "E(q_i^2)", "s^2 + a^2"),

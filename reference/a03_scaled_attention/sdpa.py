@@ -233,10 +233,17 @@ def float32_stays_float32(call, rng):
     keeps_dtype(call, *qkv(rng))
 
 
+def masked_scores(Q, K, mask, scale):
+    """Scores as a mistake behind them finds them, of the type of the inputs."""
+    factor = Q.shape[-1] ** -0.5 if scale is None else scale
+    scores = Q @ np.swapaxes(K, -1, -2) * np.asarray(factor, Q.dtype)
+    return scores if mask is None else np.where(mask, scores, np.asarray(-np.inf, Q.dtype))
+
+
 @exercise.misconception
 def softmax_over_everything(Q, K, V, mask=None, scale=None):
     """Softmax ran over the whole array. Each query has weights of its own that add up to 1."""
-    scores = Q @ np.swapaxes(K, -1, -2) / np.sqrt(Q.shape[-1])
+    scores = masked_scores(Q, K, mask, scale)
     weights = softmax(scores.reshape(-1)).reshape(scores.shape)
     return weights @ V, weights
 
@@ -244,7 +251,7 @@ def softmax_over_everything(Q, K, V, mask=None, scale=None):
 @exercise.misconception
 def softmax_over_queries(Q, K, V, mask=None, scale=None):
     """Softmax is over the wrong axis: for each query the weights of the keys add up to 1."""
-    scores = Q @ np.swapaxes(K, -1, -2) / np.sqrt(Q.shape[-1])
+    scores = masked_scores(Q, K, mask, scale)
     weights = np.swapaxes(softmax(np.swapaxes(scores, -1, -2)), -1, -2)
     return weights @ V, weights
 
@@ -270,6 +277,18 @@ def axis_of_the_sums_lost(Q, K, V, mask=None, scale=None):
 def no_scale(Q, K, V, mask=None, scale=None):
     """The factor 1/√d_k is missing: without it wide keys make the softmax nearly one-hot."""
     return attention(Q, K, V, mask, 1.0 if scale is None else scale)
+
+
+@exercise.misconception
+def divided_by_d_k(Q, K, V, mask=None, scale=None):
+    """You divided by d_k. The spread of a sum of d_k independent products grows like √d_k."""
+    return attention(Q, K, V, mask, 1 / Q.shape[-1] if scale is None else scale)
+
+
+@exercise.misconception
+def multiplied_by_the_root(Q, K, V, mask=None, scale=None):
+    """You multiplied by √d_k. Scores are divided by it."""
+    return attention(Q, K, V, mask, np.sqrt(Q.shape[-1]) if scale is None else scale)
 
 
 @exercise.misconception

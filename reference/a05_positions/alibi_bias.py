@@ -224,6 +224,12 @@ def weights(n, slope, row):
     return of_two_rows(penalties(n, slope), row)
 
 
+@weights.alternative
+def by_the_own_function(alibi, n, slope, row):
+    """Let the function of question 2 make the bias."""
+    return of_two_rows(np.asarray(alibi(n, np.array([slope]), n))[0], row)
+
+
 @weights.misconception()
 def oldest_favoured(n, slope, row):
     """The oldest key has the largest weight in yours. Each step into the past lowers the score."""

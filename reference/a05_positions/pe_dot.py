@@ -17,6 +17,7 @@ exercise = Exercise(
         "The position p drops out; what is left is a sum over pairs that depends on k alone.",
     ],
 )
+positional_encoding = exercise.carries("a05_positions/pe_code", "positional_encoding")
 
 
 @exercise.variant
@@ -103,6 +104,13 @@ def wide(k):
     return product(k, 128)
 
 
+@wide.alternative
+def wide_from_a_table(k):
+    """Multiply the first row of a table with some others."""
+    table = np.asarray(positional_encoding(1 + int(max(k)), 128))
+    return table[k] @ table[0]
+
+
 @wide.misconception()
 def wide_exponent_doubled(k):
     """Your waves are too long: the exponent of the pair i is 2i/d."""
@@ -137,8 +145,7 @@ def curve():
 @curve.alternative
 def curve_from_a_table():
     """Multiply the first row of a table with all of its rows."""
-    angle = np.arange(200)[:, None] / 10000 ** (np.arange(0, 128, 2) / 128)
-    table = np.hstack([np.sin(angle), np.cos(angle)])
+    table = np.asarray(positional_encoding(200, 128))
     return {"curve": (np.arange(200), table @ table[0])}
 
 

@@ -30,6 +30,7 @@ exercise = Exercise(
         "Rᵀ turns back. What do a turn back by m and a turn by n make together?",
     ],
 )
+rope = exercise.carries("a05_positions/rope_apply", "rope")
 
 
 @exercise.variant
@@ -149,6 +150,13 @@ def sum_of_the_positions():
 def score(q, k, m, n):
     """The score (R_m q) · (R_n k) of your vectors, one radian for each position."""
     return q @ rotation(n - m) @ k
+
+
+@score.alternative
+def both_turned(q, k, m, n):
+    """Turn both vectors by the function of the exercise before."""
+    turned = [np.asarray(rope(x[None], np.array([at]))) for x, at in ((q, m), (k, n))]
+    return (turned[0] @ turned[1].T).item()
 
 
 @score.misconception()

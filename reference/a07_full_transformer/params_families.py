@@ -20,18 +20,27 @@ exercise = Exercise(
     ],
 )
 
+count = exercise.carries("a07_full_transformer/params_full", "count")
+
 D, F, LAYERS = 768, 3072, 12
 GPT_WORDS, GPT_POSITIONS = 50257, 1024
 BERT_WORDS, BERT_POSITIONS, SEGMENTS = 30522, 512, 2
 NORM = 2 * D
 LAYER = 4 * (D * D + D) + 2 * D * F + D + F + 2 * NORM
 POOLER = D * D + D
+BODY = {"L_enc": LAYERS, "L_dec": 0, "d": D, "f": F, "bias": True, "norms": True, "tied": True}
 
 
 @exercise.part(points=1, answer=Count())
 def gpt2_tied():
     """All that GPT-2 small learns."""
     return (GPT_WORDS + GPT_POSITIONS) * D + LAYERS * LAYER + NORM
+
+
+@gpt2_tied.alternative
+def with_the_own_count():
+    """Let the function count all but the positions."""
+    return count({**BODY, "V": GPT_WORDS, "final_norm": True}) + GPT_POSITIONS * D
 
 
 @gpt2_tied.misconception()
@@ -99,6 +108,13 @@ def bert():
     """All that BERT-base learns, pooler included."""
     rows = BERT_WORDS + BERT_POSITIONS + SEGMENTS
     return rows * D + NORM + LAYERS * LAYER + POOLER
+
+
+@bert.alternative
+def bert_with_the_own_count():
+    """Let the function count what both models have."""
+    rows = BERT_POSITIONS + SEGMENTS
+    return count({**BODY, "V": BERT_WORDS, "final_norm": False}) + rows * D + NORM + POOLER
 
 
 @bert.misconception()

@@ -1,13 +1,14 @@
 """Core, choice, stars and what is left out: one rule, said in course_config.py."""
 
 import re
+from types import SimpleNamespace
 
 import pytest
 
 from autograder.course.build import build
 from autograder.course.config import Course, CourseError
 from autograder.course.discover import load_assignment
-from autograder.course.overview import in_words, tasks, told
+from autograder.course.overview import barred, in_words, tasks, told
 from autograder.course.plan import markdown, plan
 from autograder.course.releasable import problems
 from autograder.grading.results import Counting, ExerciseGrade, Grade, Item, Status
@@ -49,6 +50,13 @@ def test_each_heading_says_what_is_below_it_and_a_table_says_all(motion):
 def test_a_course_that_says_nothing_has_its_text_as_it_is(motion):
     loaded = motion('"due": None')
     assert told(loaded) == loaded.cells
+
+
+def test_what_a_function_is_to_be_written_without_is_said_below_its_heading():
+    function = SimpleNamespace(name="mean", without={"a library": ("torch",), "a loop": ()})
+    plain = SimpleNamespace(name="sum", without={})
+    said = barred(SimpleNamespace(functions=[plain, function]))
+    assert said == ["Write `mean` without a library and a loop; with it, it earns nothing."]
 
 
 def test_of_choice_as_much_counts_as_the_course_says(motion):

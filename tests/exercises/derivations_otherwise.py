@@ -48,6 +48,20 @@ OTHERWISE = {
         ["(a*x + b - (a*m + b))/sqrt(a^2*v)", "a*(x - m)/(a*sqrt(v))", "(x - m)/sqrt(v)", "y"],
         ["(a*x + b - a*m - b)/sqrt(V)", "a*(x - m)/sqrt(V)", "a*(x - m)/(a*sqrt(v))", "y"],
         ["(a*x - a*m)/sqrt(a^2*v)", "(x - m)/sqrt(v)", "y"],
+        ["(a*x - a*m)/sqrt(a^2*v)", "sign(a)*(x - m)/sqrt(v)", "y"],
+    ],
+    ("a06_block", "ln_invariance", "negative_steps"): [
+        ["-a*(x - m)/sqrt(V)", "-a*(x - m)/(a**2*v)**(1/2)", "-sign(a)*y", "-y"],
+    ],
+    ("a01_softmax", "lse_gradient", "lse_steps"): [
+        [
+            "1/sum(exp(z_k), k)*D(sum(exp(z_k), k), z_j)  # chain rule",
+            "1/sum(exp(z_k), k)*sum(D(exp(z_k), z_j), k)  # derivative of a sum",
+            "1/sum(exp(z_k), k)*sum(exp(z_k)*delta(k,j), k)  # derivative of exp",
+            "sum(exp(z_k)/sum(exp(z_l), l)*delta(k,j), k)  # algebra",
+            "exp(z_j)/sum(exp(z_l), l)  # delta contraction",
+            "p_j  # definition",
+        ],
     ],
     ("a06_block", "ln_jacobian", "own_steps"): [
         [
@@ -76,12 +90,26 @@ OTHERWISE = {
             "sum((s^2 + a^2)*(t^2 + b^2) - a^2*b^2, i)",
             "n*((s^2 + a^2)*(t^2 + b^2) - a^2*b^2)",
         ],
+        [
+            "sum(Var(q_i*k_i), i)  # variance of a sum",
+            "sum(E((q_i*k_i)^2) - E(q_i*k_i)^2, i)  # definition of Var",
+            "sum(E(q_i^2)*E(k_i^2) - E(q_i)^2*E(k_i)^2, i)  # independence",
+            "sum((Var(q_i) + E(q_i)^2)*E(k_i^2) - E(q_i)^2*E(k_i)^2, i)  # definition of Var",
+            "sum((s^2 + E(q_i)^2)*E(k_i^2) - E(q_i)^2*E(k_i)^2, i)  # s is the standard deviation",
+            "sum((s^2 + a^2)*(t^2 + b^2) - a^2*b^2, i)",
+            "n*((s^2 + a^2)*(t^2 + b^2) - a^2*b^2)",
+        ],
     ],
     ("a03_scaled_attention", "self_attn_proj", "same_scores"): [
         [
             "X*W_Q*R*(S^T)^T*W_K^T*X^T  # transpose of a product",
             "X*W_Q*R*S*W_K^T*X^T  # transpose of a product",
             "X*W_Q*W_K^T*X^T  # S is the inverse of R",
+        ],
+        [
+            "X*W_Q*R*(X*W_K*(R^-1)^T)^T  # S is the inverse of R",
+            "X*W_Q*R*R^-1*W_K^T*X^T  # transpose of a product",
+            "X*W_Q*W_K^T*X^T  # algebra",
         ],
     ],
     ("a03_scaled_attention", "sdpa_grad", "steps"): [

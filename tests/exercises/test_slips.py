@@ -5,7 +5,7 @@ import pytest
 
 from autograder.exercise import Count, Numbers
 from autograder.exercise.dependencies import apply, solve
-from autograder.exercise.slips import SLIPS, recognise
+from autograder.exercise.slips import SLIPS, exchanged_truth, permuted, recognise
 from autograder.exercise.variants import draws
 
 from ..loaded import COURSE, assigned
@@ -51,11 +51,18 @@ RIGHT = np.array([[0.31, 2.7, 5.0], [1.2, 0.44, 8.1], [0.9, 3.3, 6.6]])
         (RIGHT + np.eye(3)[0] * np.eye(3)[0][:, None], "one_entry_wrong"),
         (RIGHT + 1, ""),
         (RIGHT * 1.5, ""),
+        (RIGHT * 0.3, ""),  # log10(2) is 0.301
     ],
 )
 def test_each_slip_is_named(given, name):
     slip = recognise(Numbers(), given.round(4), RIGHT)
     assert (slip.__name__ if slip else "") == name
+
+
+def test_truth_is_exchanged_and_never_in_another_order():
+    right = np.array([[True, False, False], [True, True, False]])
+    assert next(exchanged_truth(right, ~right)).tolist() == (~right).tolist()
+    assert not list(permuted(right, ~right))
 
 
 def test_a_number_that_little_is_known_of_shows_no_slip():

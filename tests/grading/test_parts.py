@@ -125,6 +125,31 @@ def test_a_slip_is_not_named_where_it_may_follow_from_an_earlier_one():
     assert own["size"].feedback.startswith(said)
 
 
+def test_what_follows_from_one_wrong_answer_and_the_right_other_one_is_right():
+    exercise = Exercise("area", title="Area", source="none")
+
+    @exercise.part(points=1, answer=Numbers())
+    def width(n):
+        """The width."""
+        return n + 1.5
+
+    @exercise.part(points=1, answer=Numbers())
+    def height(n):
+        """The height."""
+        return 2 * n + 0.25
+
+    @exercise.part(points=1, answer=Numbers())
+    def area(width, height):
+        """The area."""
+        return width * height
+
+    wrong = {"width": 14.5, "height": 21.5}  # 13.5 and 24.25 are right
+    for right in (14.5 * 21.5, 14.5 * 24.25, 13.5 * 21.5):
+        item = grade(exercise, {"n": 12}, **wrong, area=right)["area"]
+        assert (item.score, item.note) == (1, "follow_through")
+    assert grade(exercise, {"n": 12}, **wrong, area=14.5 * 23.5)["area"].score == 0
+
+
 def test_a_value_that_may_not_be_carried_is_replaced_by_the_true_one():
     items = grade(chain(), X, a=6, b=-1, c=38)
     assert items["b"].score == 0
@@ -169,6 +194,7 @@ def test_digits_that_are_missing_are_said_to_be_missing():
     assert (cut_off.score, cut_off.note) == (0, "too_coarse")
     for wrong in (48, 46.3, "46.20"):
         assert grade(chain(), numbers, a=wrong)["a"].note == ""
+    assert grade(chain(), {"x": 1.2472 / 3}, a="1.2")["a"].note == "too_coarse"
     assert grade(chain(), {"x": 0.3}, a=1)["a"].note == ""  # 0.9 to the nearest whole number
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import functools
 import itertools
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 import sympy
 
@@ -13,7 +14,7 @@ from autograder.algebra.building.functions import Ceiling, Floor, Max, Min, Vect
 from autograder.algebra.comparing.floors import rounded_down
 from autograder.algebra.comparing.ingredients import PIECES
 from autograder.algebra.comparing.proof import is_zero
-from autograder.algebra.comparing.verdict import Verdict
+from autograder.algebra.comparing.verdict import EVERYWHERE, Verdict
 
 MAX_SPLIT_CASES = 16
 MAX_OPENED = 4  # times that sizes are taken apart
@@ -21,6 +22,7 @@ _BENDS = (sympy.Abs, sympy.sign)
 _BOUNDED = (sympy.Add, sympy.Mul, sympy.exp, sympy.log, sympy.Symbol, sympy.Number)
 
 Pair = tuple[sympy.Expr, sympy.Expr]
+Signs = Mapping[sympy.Symbol, int]
 
 
 def coincidences(
@@ -61,14 +63,17 @@ def _renamed(whole: sympy.Basic, to: sympy.Expr, index: sympy.Expr) -> dict[symp
     return renamed
 
 
-def signs(a: sympy.Expr, b: sympy.Expr) -> Iterator[Pair]:
+def signs(a: sympy.Expr, b: sympy.Expr) -> Iterator[tuple[Signs, Pair]]:
     """Yield both sides for each sign of the names whose size or sign is taken, and for 0.
 
     Nothing is yielded where that would not remove each |…| and each sign.
 
     >>> x = sympy.Symbol("x", real=True)
     >>> list(signs(x * sympy.sign(x), abs(x)))
-    [(0, 0), (_x, _x), (_x, _x)]
+    [({x: 0}, (0, 0)), ({x: 1}, (_x, _x)), ({x: -1}, (_x, _x))]
+    >>> x = sympy.Symbol("x", positive=True)
+    >>> list(signs(sympy.sign(x, evaluate=False), sympy.Integer(1)))
+    [({x: 1}, (1, 1))]
     """
     bends = {f for side in (a, b) for f in side.atoms(*_BENDS)}
     names = sorted({f.args[0] for f in bends}, key=str)
@@ -76,11 +81,33 @@ def signs(a: sympy.Expr, b: sympy.Expr) -> Iterator[Pair]:
     if not (bends and plain) or 3 ** len(names) > MAX_SPLIT_CASES:
         return
     sizes = [sympy.Dummy(name.name, positive=True) for name in names]
-    for chosen in itertools.product((0, 1, -1), repeat=len(names)):
+    for chosen in itertools.product(*map(_possible_signs, names)):
         values = {n: s * size for n, s, size in zip(names, chosen, sizes, strict=True)}
         sides = tuple(side.subs(values, simultaneous=True) for side in (a, b))
         if not any(side.has(sympy.nan, sympy.zoo) for side in sides):  # both are defined there
-            yield sides[0], sides[1]
+            yield dict(zip(names, chosen, strict=True)), (sides[0], sides[1])
+
+
+def _possible_signs(name: sympy.Symbol) -> list[int]:
+    known = {0: name.is_zero, 1: name.is_positive, -1: name.is_negative}
+    return [sign for sign, is_so in known.items() if is_so is not False]
+
+
+def in_names(verdict: Verdict, chosen: Signs) -> Verdict:
+    """Say a refutation for certain signs of names in these names, not in their sizes.
+
+    >>> x = sympy.Symbol("x", real=True)
+    >>> in_names(Verdict(False, "refuted at _x=2, y=3", ("1", "0")), {x: -1}).point
+    'x=-2, y=3'
+    """
+    if not verdict.values:
+        return verdict
+    places = [f"{name}=0" for name, sign in chosen.items() if not sign]
+    known = {f"_{name}": f"{name}={'-' if sign < 0 else ''}" for name, sign in chosen.items()}
+    for place in verdict.places:
+        name, _, value = place.partition("=")
+        places.append(known[name] + value if name in known else place)
+    return replace(verdict, how=f"refuted at {', '.join(places) or EVERYWHERE}")
 
 
 def opened(expr: sympy.Expr) -> sympy.Expr:

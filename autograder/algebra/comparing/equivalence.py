@@ -14,6 +14,7 @@ from autograder.algebra.building.undeclared import as_numbers, undeclared
 from autograder.algebra.comparing.cases import (
     by_sizes,
     coincidences,
+    in_names,
     loosened,
     opened,
     signs,
@@ -120,7 +121,7 @@ def _equal_numbers(a: sympy.Expr, b: sympy.Expr, survey: Survey) -> Verdict:
         if sides != (a, b) and sides == tuple(map(opened, sides)):
             return _equal(*sides)
         if cases := list(signs(a, b)):
-            return together(_equal(*case) for case in cases)
+            return together(in_names(_equal(*sides), chosen) for chosen, sides in cases)
         if (sides := (by_sizes(a), by_sizes(b))) != (a, b):
             return _equal(*sides)
         if cases := list(residues(a, b)) or list(cells(a, b)):

@@ -39,6 +39,11 @@ class Verdict:
 
     @property
     def point(self) -> str:
-        """The point that refutes: ``"x=0.731"``; nothing if any does."""
+        """The point that refutes: ``"x=0.731"``; nothing if any does, or of names of ours."""
+        return ", ".join(place for place in self.places if not place.startswith("_"))
+
+    @property
+    def places(self) -> list[str]:
+        """What is known of the point that refutes, name by name; ``_t`` is a name of ours."""
         places = self.how.removeprefix("refuted at ").split(", ") if self.values else []
-        return ", ".join(place for place in places if place != EVERYWHERE)
+        return [place for place in places if place != EVERYWHERE]

@@ -200,10 +200,18 @@ class Examiner:
             says = f"Line {number} is right, but does not follow from the wrong line before it."
         else:
             asked = asked or ["Show the steps in between."]
-            says = f"Line {number} jumps from {origin} to the result."
+            says = self._says_where_it_jumps(step, origin)
             if any(slip.line.number < number for slip in self.wrong):
                 says = f"No right line leads from {origin} to line {number}, the result."
         return [Finding(number, "skipped", " ".join([says, *asked]))]
+
+    def _says_where_it_jumps(self, step: Step, origin: str) -> str:
+        task, number = self.task, step.line.number
+        if not (task.is_result(step.line) or task.is_target(step.line)):
+            return f"Line {number} is right, but takes several steps at once, as do all behind it."
+        there = step.line.structure == task.result.structure
+        more = "" if there else ", but for adding up and cancelling"
+        return f"Line {number} jumps from {origin} to the result{more}."
 
     def _wrong(self, step: Step) -> Finding:
         message = self.task.contradiction(step.verdict, step.before, step.line)

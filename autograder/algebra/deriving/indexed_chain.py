@@ -18,7 +18,7 @@ from autograder.algebra.deriving.inert import D, unnamed
 from autograder.algebra.deriving.line import Line
 from autograder.algebra.deriving.premises import IndexedLine, Premises
 from autograder.algebra.deriving.rule_steps import TRIED, RuleSteps
-from autograder.algebra.deriving.rules import Fact, named
+from autograder.algebra.deriving.rules import LINEARITY, RULES, Fact, named
 from autograder.algebra.deriving.task import Finding
 
 
@@ -167,6 +167,8 @@ class IndexedChain(Premises):
             return Finding(number, "skipped", f"Line {number} is right, but takes {_SEVERAL}.")
         if self.goes_by(before, line, name) and self._is_needed(before, line, name):
             return None
+        if name == "algebra" and self._by_algebra(before, line):
+            return None
         if any(self.goes_by(before, line, other) for other in self.known):
             message = f"Line {number} is right, but not for the reason given, {name}."
             return Finding(number, "wrong_reason", message)
@@ -181,9 +183,14 @@ class IndexedChain(Premises):
         several = len(obvious) > 1 and not self.is_target(line)
         return several and self.goes_by(before, line, *obvious)
 
+    def _by_algebra(self, before: Line, line: Line) -> bool:
+        """Whether algebra is reason enough: also for a factor of a sum, where no rule says so."""
+        own = () if LINEARITY in self.known else (LINEARITY,)
+        return self.goes_by(before, line, "algebra", *own)
+
     def _without_reason(self, before: Line, line: Line) -> Finding | None:
         """Ask for the reason of a right step; what algebra alone does needs none."""
-        if self.goes_by(before, line, "algebra"):
+        if self._by_algebra(before, line):
             return None
         known = ", ".join(self.known)
         message = f"Line {line.number} is right. Say why, behind a #. The reasons are: {known}."
@@ -244,7 +251,8 @@ class IndexedChain(Premises):
             name: (self.read_form(fact.left), self.read_form(fact.right))
             for name, fact in self.facts.items()
         }
-        return RuleSteps(self.known, read, self.closed, self.world)
+        known = {LINEARITY: RULES[LINEARITY], **self.known}
+        return RuleSteps(known, read, self.closed, self.world)
 
     def out_of_form(self, line: Line) -> str:
         """Say what is wrong with the form of the last line, or that its bound is too large."""

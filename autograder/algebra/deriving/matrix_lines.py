@@ -100,12 +100,18 @@ def permuted(e: sympy.Expr, world: World) -> sympy.Expr:  # noqa: ARG001
 
 
 def assumed(left: sympy.Expr, right: sympy.Expr) -> Rewrite:
-    """Return the rewriting of a product into what it is assumed to be."""
+    """Return the rewriting of a product into what it is assumed to be.
+
+    Where that is the identity, of two names, the second also stands for the inverse of the first.
+    """
     number, pattern = _factors(left)
     if number != 1 or not pattern or left.is_Add:
         raise ValueError(f"{left} is no product of matrices")
+    inverses = len(pattern) == 2 and right == 1 and all(name.is_Symbol for name in pattern)
 
     def rewrite(e: sympy.Expr, world: World) -> sympy.Expr:  # noqa: ARG001
+        if inverses and e == pattern[1]:
+            return pattern[0] ** -1
         factor, factors = _factors(e) if e.is_Mul or e == left else (1, [])
         for at in range(len(factors) - len(pattern) + 1):
             if factors[at : at + len(pattern)] == pattern:

@@ -63,6 +63,7 @@ EXPECTATIONS = (
     probability.normal_exponential,
     probability.moments,
 )
+LINEARITY = "linearity of sums"
 _KNOWN = (
     Rule("algebra", (calculus.numbers,)),
     Rule("definition", (calculus.definitions,)),
@@ -75,7 +76,7 @@ _KNOWN = (
     Rule("derivative of a variable", (calculus.variables,)),
     Rule("derivative of a sum", (calculus.additive, calculus.variables)),
     Rule("differentiate", DERIVATIVES),
-    Rule("linearity of sums", (probability.alike, calculus.linear), obvious=True),
+    Rule(LINEARITY, (probability.alike, calculus.linear), obvious=True),
     Rule("delta contraction", (calculus.contraction,), obvious=True),
     Rule("order of sums", reorders=True, beside=(calculus.inward,)),
     Rule("linearity of E", (probability.mean_is_linear,)),
