@@ -2106,7 +2106,7 @@ def entries_right(right: int, size: int) -> str:
 RELATIVE = 1e-3  # of a number: four significant digits always suffice
 SMALL = 10.0  # times the number, where it is below a tenth: the tolerance has no cliff there
 FLOOR = 1e-6
-_WORTH = 0.05  # of the largest number: a last digit worth more says nothing
+_WORTH = 0.1  # of the largest number, as with two digits: a last one worth more says nothing
 
 
 def judge_numbers(
@@ -3483,8 +3483,10 @@ def check(exercise: str) -> None:
     for function in found["functions"]:
         lines += report_function(function, notebook)
         if "without" in function:
-            library = " and ".join(function["without"])
-            lines.append(f"  `{function['name']}` does without {library}: that is to be written.")
+            barred = " and ".join(function["without"])
+            lines.append(
+                f"  Write `{function['name']}` without {barred}; with it, it earns nothing."
+            )
     if hidden := sum(function["hidden_checks"] for function in found["functions"]):
         checks = f"{hidden} hidden check{'s' * (hidden > 1)}"
         lines.append(f"  Grading also runs {checks}: passing here is not yet the mark.")

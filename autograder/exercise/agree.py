@@ -103,7 +103,7 @@ def _said(found: Difference, what: str, *, rounded: bool) -> tuple[str, str]:
             return f"{what} is another one than expected", f"{what} is {came!r}, not {right!r}"
         case "shape":
             said = f"the shape of {what} is {came.shape}; {right.shape} was expected"
-            return f"the shape of {what} is another one than expected", said
+            return f"the shape of {what} is another one than expected{_where(came, right)}", said
         case "dtype":
             said = f"the dtype of {what} is {came.dtype}; {right.dtype} was expected"
             return f"the dtype of {what} is another one; {right.dtype} was expected", said
@@ -112,12 +112,31 @@ def _said(found: Difference, what: str, *, rounded: bool) -> tuple[str, str]:
     return _values(found, what, rounded=rounded)
 
 
+def _where(came: Any, right: Any) -> str:
+    """Say in what two shapes differ, and not what is right.
+
+    >>> _where(np.zeros((2, 3)), np.zeros((2, 4))), _where(np.zeros(3), np.zeros((3, 1)))
+    (': axis 1 has another length', ': it has 1 axis, and should have 2')
+    """
+    if came.ndim != right.ndim:
+        axes = "axis" if came.ndim == 1 else "axes"
+        return f": it has {came.ndim} {axes}, and should have {right.ndim}"
+    differ = [
+        str(i)
+        for i, pair in enumerate(zip(came.shape, right.shape, strict=True))
+        if pair[0] != pair[1]
+    ]
+    named = f"axis {differ[0]} has" if len(differ) == 1 else f"axes {' and '.join(differ)} have"
+    return f": {named} another length"
+
+
 def _values(found: Difference, what: str, *, rounded: bool) -> tuple[str, str]:
     """Say which numbers differ."""
     given, right, close = found.came, found.right, found.close
     at = tuple(int(i) for i in np.argwhere(~close)[0]) if right.ndim else ()
     place = f" at index {list(at)}" if at else ""
-    said = f"{what} is not the right number"
+    truth = right.dtype.kind == "b" and not right.ndim
+    said = f"{what}: the other answer is right" if truth else f"{what} is not the right number"
     if rounded and right_in_float32(given, right):
         said = f"{what} {SINGLE}"
     elif at:

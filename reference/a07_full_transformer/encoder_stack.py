@@ -431,7 +431,7 @@ class FirstWeightsForAll(Encoder):
 
 @exercise.misconception
 class OneBlockTooFew(Encoder):
-    """The last block takes no part."""
+    """One of the blocks takes no part: there are L, and all of them are gone through."""
 
     def _route(self):
         return self.blocks[:-1]

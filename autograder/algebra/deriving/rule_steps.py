@@ -83,7 +83,7 @@ class RuleSteps:
             )
 
         try:
-            if leads(*sides):
+            if leads(*sides) or ("algebra" in names and self._are_alike(*sides)):
                 return True
             plain = tuple(signed(side, self.world, TRIED) for side in sides)
             inner = tuple(rewritten(side, beside, self.world) for side in sides)
@@ -95,6 +95,11 @@ class RuleSteps:
         except Exception:  # TooMuch, or a line that means nothing under this rule
             return False
         return led or (None if undecided else False)
+
+    def _are_alike(self, a: sympy.Expr, b: sympy.Expr) -> bool:
+        """Whether two lines agree term by term as they stand, no factor being taken out."""
+        cases = self.world.cases(a, b, sizes=TRIED)
+        return all(self.agree(a, b, env) is True for env in cases)
 
     def agree(
         self,

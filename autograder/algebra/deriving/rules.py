@@ -98,6 +98,13 @@ _KNOWN = (
 RULES: Mapping[str, Rule] = {rule.name: rule for rule in _KNOWN}
 
 
+#: What rules are also called, or how what they do is.
+_ALSO = {
+    "algebra": ("binomial", "expand", "multipl", "factor", "cancel", "simplif", "collect"),
+    "transpose of a product": ("^t", "transpos"),
+}
+
+
 def named(text: str, known: Mapping[str, Rule], facts: Mapping[str, Fact]) -> str | None:
     """Return the rule that is meant, spelling aside; a fact may be given as what it says."""
     plain = {_plain(fact.left + fact.right): name for name, fact in facts.items()}
@@ -105,8 +112,15 @@ def named(text: str, known: Mapping[str, Rule], facts: Mapping[str, Fact]) -> st
     close = difflib.get_close_matches(_plain(text), plain, n=1, cutoff=0.85)
     if close:
         return plain[close[0]]
-    found = [name for name in known if _words(name) <= _words(text)]
-    return found[0] if len(found) == 1 else None
+    words = _words(text)
+    for found in (
+        [name for name in known if _words(name) <= words],
+        [name for name in known if words and words <= _words(name)],
+        [name for name in known if any(word in text.lower() for word in _ALSO.get(name, ()))],
+    ):
+        if found:
+            return found[0] if len(found) == 1 else None
+    return None
 
 
 def _plain(name: str) -> str:
