@@ -162,21 +162,20 @@ def masks_broadcast(call, rng):
 
 @exercise.check(points=1.5)
 def drops_weights_while_training(call, rng):
-    """In training each weight is dropped or doubled (p = ½); what is returned is not dropped."""
+    """In training each weight is dropped or divided by 1 − p; what is returned is not dropped."""
     q, k, _ = qkv(rng, 40)
-    module = call.make(0.5)
+    p = 0.25
+    module = call.make(p)
     call.seed(1)
     out, weights = module(q, k, torch.eye(5).repeat(1, 2).expand(40, 5, 10))
     rows_sum_to_one(weights)
     dropped, again = np.split(out.array, 2, axis=-1)  # two columns with the same values
     require(np.array_equal(dropped, again), "equal columns of the values give other outputs")
     kept = dropped != 0
-    require(np.allclose(dropped[kept], 2 * weights.array[kept], rtol=1e-4), _NOT_DOUBLED)
-    require(0.4 < kept.mean() < 0.6, "with p = 0.5 about half of the weights should be dropped")
+    divided = np.allclose((1 - p) * dropped[kept], weights.array[kept], rtol=1e-4)
+    require(0.65 < kept.mean() < 0.85, "a weight should be dropped with the probability p")
+    require(divided, "the weights that are kept should be divided by 1 − p")
     require(kept.any(axis=-1).mean() > 0.8, "a query should not lose all of its weights at once")
-
-
-_NOT_DOUBLED = "the weights that are kept should be divided by 1 − p"
 
 
 @exercise.check(points=0.5, after=agrees_with_the_library)
@@ -223,6 +222,14 @@ class DropsNever(Attention):
 
     def __init__(self, p=0.1):
         super().__init__(0.0)
+
+
+@exercise.misconception
+class KeepsWithThatProbability(Attention):
+    """p is the probability with which a weight is dropped. You keep it with that one."""
+
+    def __init__(self, p=0.1):
+        super().__init__(1 - p)
 
 
 @exercise.misconception

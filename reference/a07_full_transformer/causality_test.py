@@ -169,16 +169,16 @@ def tokens(rng, n=7, d=4):
 def means_of_tokens(call, rng):
     """A mean over all tokens up to two ahead, over all tokens, and over all tokens so far."""
     X = tokens(rng)
-    agree(call(made(averaging, 3, 2), X), 11, what="the number of leaks of a mean that looks two ahead")
-    agree(call(made(averaging, 9, 9), X), 21, what="the number of leaks of a mean of all tokens")
-    agree(call(made(averaging, 9, 0), X), 0, what="the number of leaks of a running mean")
+    agree(call(made(averaging, 3, 2), X), 11, what="the count for a mean that looks two ahead")
+    agree(call(made(averaging, 9, 9), X), 21, what="the count for a mean of all tokens")
+    agree(call(made(averaging, 9, 0), X), 0, what="the count for a running mean")
 
 
 @exercise.check(points=0.5, after=means_of_tokens)
 def clean_models(call, rng):
     """Three models that don't look ahead: no leak is reported."""
     for model in (made(attending, 9, 0), made(attending, 1, 0), given(each_by_itself)):
-        agree(call(model, tokens(rng)), 0, what="the number of leaks of a model that has none")
+        agree(call(model, tokens(rng)), 0, what="the count for a model that has none")
 
 
 @exercise.check(points=0.75)
@@ -197,7 +197,11 @@ def norms(call, rng):
     X = tokens(rng)
     agree(call(given(normed_last), X), 11, what="the number of leaks before a layer norm")
     agree(call(given(normed_first), X), 11, what="the number of leaks behind a layer norm")
-    agree(call(given(normed_over_positions), X), 21, what="the number of leaks of a norm over positions")
+    agree(
+        call(given(normed_over_positions), X),
+        21,
+        what="the count for a norm over positions",
+    )
 
 
 @exercise.check(points=0.5)
@@ -215,7 +219,9 @@ def size_and_tolerance(call, rng):
     faint = made(glance, 1e-6, [0, 1, 2, 3])
     agree(call(faint, X), 11, what="the number of leaks")
     agree(call(faint, X, 1.0, 1e-2), 0, what="the number of leaks with a large tol")
-    agree(call(faint, X, 1e8, 1e-2), 11, what="the number of leaks with a large eps and a large tol")
+    agree(
+        call(faint, X, 1e8, 1e-2), 11, what="the number of leaks with a large eps and a large tol"
+    )
 
 
 @exercise.misconception

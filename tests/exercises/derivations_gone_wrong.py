@@ -8,6 +8,10 @@ B = "g_j*p_j - p_j*sum(g_k*p_k, k)"
 T = "p_j*(g_j - sum(g_k*p_k, k))"
 GATES = "g1/(g1 + g2)"
 RATIO = "exp(z1)/(exp(z1) + exp(z2))"
+MIXTURE = (
+    "(sum(exp(a_j)*u_j, j, 1, p) + sum(exp(s_k)*v_k, k))"
+    "/(sum(exp(a_j), j, 1, p) + sum(exp(s_k), k))"
+)
 GONE_WRONG = {
     ("a10_scale_adapt", "moe_gate", "steps"): [
         ([GATES, RATIO], 0, 0),
@@ -19,6 +23,7 @@ GONE_WRONG = {
         ([GATES, f"({RATIO})*g2/g2", RATIO], 0, 0),
         ([RATIO, f"2*({RATIO})/2", RATIO, GATES], 0, 0),
         ([GATES, RATIO, GATES, RATIO], 0, 0),
+        ([GATES, "1/(1 + g2/g1)", RATIO], 0, 0),
         ([GATES, "exp(z1)/(exp(z1) + exp(z3))", RATIO], 0, 0),
         (
             [GATES, "(exp(z1)/Z)/(exp(z1)/Z + exp(z2)/Z)", "exp(z1)/(exp(z1) - exp(z2))", RATIO],
@@ -36,6 +41,11 @@ GONE_WRONG = {
             0.6,
         ),
     ],
+    ("a10_scale_adapt", "prefix_attn", "mixture_steps"): [
+        ([MIXTURE, "l*x + (1 - l)*y"], 0, 0),
+        ([MIXTURE, "l*x + y - l*y", "l*x + (1 - l)*y"], 0, 0),
+        ([MIXTURE, "y + l*(x - y)", "l*x + (1 - l)*y"], 0, 0),
+    ],
     ("a04_multi_head", "mha_params", "steps"): [
         ([SIZE, "4*d^2 + 4*d"], 0, 0),
         ([SIZE, "4*d*(d + 1)"], 0, 0),
@@ -50,6 +60,7 @@ GONE_WRONG = {
     ("a10_scale_adapt", "ckpt_memory", "square_steps"): [
         (["(a - b)^2", "L/s + s - 2*sqrt(L)"], 0, 0),
         (["(a - b)^2", "s + L/s - 2*sqrt(L) + a - a", "L/s + s - 2*sqrt(L)"], 0, 0),
+        (["(a - b)^2", "(b - a)^2", "L/s + s - 2*sqrt(L)"], 0, 0),
         (["(a - b)^2", "a^2 - a*b + b^2", "L/s - sqrt(L) + s"], 0.3, 0.5),
         (
             ["(a - b)^2", "a^2 - 2*a*b + b^2", "L/s - 2*sqrt(L*s) + s", "L/s + s - 2*sqrt(L)"],

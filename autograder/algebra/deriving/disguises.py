@@ -39,6 +39,8 @@ class Disguises(Language):
 
         A derivative that stands there with other names in it has not been carried out yet.
         """
+        if before.number == 0 and self.definitions and _same_fraction(before.expr, line.expr):
+            return True
         if before.essence != line.essence or line.essence[0] == "number":  # p - p, then 0
             return self.renames(before, line)
         return not self.is_rid_of(before.written_names - line.written_names)
@@ -122,3 +124,28 @@ class Disguises(Language):
     def differentiates(self) -> bool:
         """Whether a derivative is given, so that putting definitions in is no step by itself."""
         return bool(self.given.expr.has(Diff, D))
+
+
+def _same_fraction(one: sympy.Expr, other: sympy.Expr) -> bool:
+    """Whether two formulas are one fraction, divided above and below, or one square, turned round.
+
+    >>> a, b = sympy.symbols("a b")
+    >>> _same_fraction(a / (a + b), 1 / (1 + b / a)), _same_fraction((a - b) ** 2, (b - a) ** 2)
+    (True, True)
+    >>> _same_fraction((a - b) ** 2, a**2 - 2 * a * b + b**2)
+    False
+    """
+    if not (one.is_commutative and other.is_commutative):
+        return False
+    return bool(_as_fraction(one) == _as_fraction(other))
+
+
+def _as_fraction(expr: sympy.Expr) -> sympy.Expr:
+    divides = any(power.exp.could_extract_minus_sign() for power in expr.atoms(sympy.Pow))
+    whole = sympy.together(expr) if divides else expr
+    turned = {
+        power: (-power.base) ** power.exp
+        for power in whole.atoms(sympy.Pow)
+        if power.exp.is_even and power.base.is_Add and power.base.could_extract_minus_sign()
+    }
+    return whole.xreplace(turned)

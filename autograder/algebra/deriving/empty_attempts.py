@@ -65,6 +65,9 @@ def empty(chain: Chain, lines: Sequence[str], last: str, name: str) -> Iterator[
         for form in () if matrices else _DEAR_ZEROS:
             for inside in itertools.islice(_with(chain, first, form, name), 1):
                 yield f"{form} in the start", [first, inside, f"{sign}{last}"], 0.0
+        if chain.definitions and not (matrices or isinstance(chain, IndexedChain)):
+            for turned in _turned(chain.given.expr):
+                yield "start turned round", [first, turned, last], 0.0
         for key, meaning in chain.definitions.items():
             for where, text in (("start", first), ("result", last)):
                 other = f"({meaning})".join(re.split(rf"\b{re.escape(key)}\b", text))
@@ -78,6 +81,15 @@ def empty(chain: Chain, lines: Sequence[str], last: str, name: str) -> Iterator[
         # Where a bound is asked for that is one, too large: its step is right, and its end is not.
         cost = END if chain.bounds else STEPS / (len(lines) + 1) + END
         yield "for some n alone", [*lines[:-1], f"{sign}{last} + {polynomial}"], 1 - cost
+
+
+def _turned(start: sympy.Expr) -> Iterator[str]:
+    """Yield the start divided by what stands above, above and below, or a square turned round."""
+    above, below = sympy.fraction(start)
+    if below.is_Add and above.is_Symbol:
+        yield f"1/({sympy.expand(below / above)})"
+    if start.is_Pow and start.base.is_Add and start.exp.is_even:
+        yield f"(-({start.base}))^({start.exp})"
 
 
 def _unfinished(lines: Sequence[str]) -> Iterator[Empty]:

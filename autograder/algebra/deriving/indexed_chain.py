@@ -233,8 +233,21 @@ class IndexedChain(Premises):
         return bool(unnamed(line.expr) == unnamed(other.expr))
 
     def leaps(self, before: Line, line: Line) -> bool:
-        """Whether a first line says the result; a step that goes by rules says what it skips."""
-        return not self.has_rules and super().leaps(before, line)
+        """Whether a first line says the result; a step that goes by rules says what it skips.
+
+        Where names put in lead to the result at once, it says no more with other brackets.
+        """
+        if self.has_rules:
+            bracketed = sympy.expand(line.expr - self.result.expr) == 0
+            return bool(bracketed) and self._is_named_alone
+        return super().leaps(before, line)
+
+    @cached_property
+    def _is_named_alone(self) -> bool:
+        """Whether what names stand for leads from the given expression to the result at once."""
+        ends = self.given, self.result
+        by_names = "definition" in self.known and self.goes_by(*ends, "definition")
+        return by_names and not self.goes_by(*ends, "algebra")
 
     def is_routine(self, before: Line, line: Line) -> bool:
         """Whether a step goes by no rule but algebra, or another name, where there are others."""

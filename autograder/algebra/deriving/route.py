@@ -62,7 +62,7 @@ class Route:
                 return
             if leaps:
                 self._jump_by(step)
-                if not task.waypoints and not task.is_target(step.line):
+                if not (task.waypoints or task.has_rules or task.is_target(step.line)):
                     self._polish(path[-1])
                 return
             new = self._note(step.line) if not self._arrival else []

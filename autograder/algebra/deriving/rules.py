@@ -101,6 +101,10 @@ RULES: Mapping[str, Rule] = {rule.name: rule for rule in _KNOWN}
 #: What rules are also called, or how what they do is.
 _ALSO = {
     "algebra": ("binomial", "expand", "multipl", "factor", "cancel", "simplif", "collect"),
+    "definition": ("def.",),
+    "delta contraction": ("delta", "δ"),
+    "derivative of a sum": ("sum rule",),
+    "derivative of exp": ("exponential",),
     "transpose of a product": ("^t", "transpos"),
 }
 
