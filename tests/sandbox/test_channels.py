@@ -155,7 +155,8 @@ def test_nothing_is_heard(zygotes, channel, tier):
 
 @pytest.mark.parametrize("channel", CHANNELS)
 def test_without_isolation_it_would_be(zygotes, channel):
-    assert heard(zygotes("C"), CHANNELS[channel])
+    # What others of this machine's user do meanwhile may drown a bit.
+    assert any(heard(zygotes("C"), CHANNELS[channel]) for _ in range(3))
 
 
 @pytest.mark.parametrize("tier", ["A", "B"])
