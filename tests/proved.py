@@ -152,7 +152,8 @@ def key_of(name, items):
     files = needed(path)
     infos = [item._fixtureinfo.name2fixturedefs.values() for item in items]
     fixtures = {each.func for found in infos for fixtures in found for each in fixtures}
-    texts = [file.read_text("utf-8") for file in files]
+    # What is named below is what any test may read, and not what those do that import this.
+    texts = [file.read_text("utf-8") for file in files if file != Path(__file__)]
     text = "\n".join([*texts, *map(inspect.getsource, fixtures)])
     hashes = [versions(), engine(text), of_files([*files, *HERE.glob("*.py")])]
     hashes += [all_of(folder) for word, folder in READ.items() if f'"{word}"' in text]
