@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from autograder.algebra.deriving.proving import taken_as_proved
 from autograder.course.config import Course, CourseError
 from autograder.course.discover import Broken, load_exercise
 from autograder.course.grading_options import DEFAULT, GradingOptions
@@ -238,10 +239,11 @@ class Grader:
         release = self.release(assignment)
         if assignment not in self._exercises:
             folder = self.course.root / "reference" / assignment
-            self._exercises[assignment] = {
-                id: _as_released(load_exercise(folder / f"{id}.py", gpu=self.course.gpu), released)
-                for id, released in release.data["exercises"].items()
-            }
+            with taken_as_proved():  # by `generate`, or before somebody loses
+                self._exercises[assignment] = {
+                    id: _as_released(load_exercise(folder / f"{id}.py", gpu=self.course.gpu), given)
+                    for id, given in release.data["exercises"].items()
+                }
         assigned = []
         for id, exercise in self._exercises[assignment].items():
             assigned.append(

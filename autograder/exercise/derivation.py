@@ -87,6 +87,7 @@ def steps():
             if examined.review:
                 raise Undecided("a step could be neither proved nor refuted")
             return Judgement(1.0)
+        _ = self.chain.proved  # before anything is lost by it
         note = f"derivation_{examined.findings[0].kind}"
         text = "\n".join(finding.message for finding in examined.findings)
         return Judgement(examined.credit, note, text)

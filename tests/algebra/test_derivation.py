@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 from autograder.algebra import Chain, ParseError, Waypoint
 from autograder.algebra.deriving import attempts
 from autograder.algebra.deriving.examination import Examination
+from autograder.algebra.deriving.proving import taken_as_proved
+from autograder.exercise import Derivation
 
 approx = functools.partial(pytest.approx, abs=1e-6)
 P = ("p1", "p2", "p3")
@@ -228,6 +230,13 @@ def test_what_cannot_be_decided_goes_to_a_person():
 def test_parts_that_do_not_fit_together_are_the_authors_error(change, message):
     with pytest.raises(ValueError, match=message):
         dataclasses.replace(DIAGONAL, **change)
+
+
+def test_a_chain_that_is_taken_as_proved_proves_itself_before_anybody_loses_by_it():
+    with taken_as_proved():
+        answer = Derivation(dataclasses.replace(DIAGONAL, target="p1*(1 + p1)"))
+    with pytest.raises(ValueError, match="start and target differ"):
+        answer.judge(answer.read([START, "p1*(1 - p1)"]), None)
 
 
 text = st.text(max_size=10) | st.sampled_from(

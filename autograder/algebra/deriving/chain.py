@@ -17,6 +17,7 @@ from autograder.algebra.deriving import structure as structures
 from autograder.algebra.deriving.disguises import Disguises
 from autograder.algebra.deriving.examination import Examination, Examiner
 from autograder.algebra.deriving.line import Line
+from autograder.algebra.deriving.proving import ProvesItself
 from autograder.algebra.deriving.structure import Structure, adds_nothing
 from autograder.algebra.deriving.task import Finding
 from autograder.algebra.deriving.waypoint import Waypoint
@@ -27,7 +28,7 @@ _BECAUSE = "refuted: "  # a verdict that gives a reason in place of numbers
 
 
 @dataclass(frozen=True)
-class Chain(Disguises):
+class Chain(ProvesItself, Disguises):
     """What a derivation must do: lead from `start` to `target` in steps that can be followed.
 
     Parameters
@@ -93,7 +94,8 @@ class Chain(Disguises):
         """Whether a step must go by one of some rules."""
         return False
 
-    def __post_init__(self) -> None:
+    def prove(self) -> None:
+        """Hold the parts against one another; `ValueError` says where they do not fit."""
         verdict = self.follows(self.result)
         if verdict.equal is False:
             raise ValueError(f"start and target differ: {verdict.how}")
@@ -222,8 +224,7 @@ class Chain(Disguises):
             return f"{message}: {verdict.how.removeprefix(_BECAUSE)}"
         if not verdict.values:
             return message
-        left, right = verdict.values
-        at = self.at(verdict, before, line)
+        (left, right), at = verdict.values, self.at(verdict, before, line)
         return f"{message}: {at}{other} is {left} and line {line.number} is {right}"
 
     def at(self, verdict: Verdict, *lines: Line) -> str:
@@ -251,9 +252,8 @@ class Chain(Disguises):
 
     def left_over(self, line: Line) -> str:
         """Say what the last line may not contain, if it does, be it right or wrong."""
-        known = {*self.allowed_at_end, *self.result.shown_names}
         shown = set() if line.expr.is_number else line.shown_names  # p - p is a number, too
-        foreign = sorted((line.names | shown) - known)
+        foreign = sorted((line.names | shown) - {*self.allowed_at_end, *self.result.shown_names})
         if foreign:
             allowed = self.allowed_at_end
             form = f"in {', '.join(allowed)}" if allowed else "as a number"

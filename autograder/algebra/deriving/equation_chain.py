@@ -77,13 +77,14 @@ class EquationChain(IndexedChain):
     origin: ClassVar[str] = "the given equation"
     waypoints_are_steps: ClassVar[bool] = True
 
-    def __post_init__(self) -> None:
+    def prove(self) -> None:
+        """Hold the parts against one another; equations hold for what the unknowns are."""
         if self.relation != "=" or self.rules or not self.where:
             raise ValueError("equations have no rules and need `where`: what the unknowns are")
         holds = self.follows(self.given)
         if holds.equal is False:
             raise ValueError(f"the given equation does not hold for `where`: {holds.how}")
-        super().__post_init__()
+        super().prove()
 
     def read_line(self, number: int, raw: object, before: Sequence[Line] = ()) -> list[Line]:  # noqa: ARG002
         """Read the equations of one line."""

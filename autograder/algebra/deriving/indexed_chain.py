@@ -84,8 +84,9 @@ class IndexedChain(Premises):
     'skipped'
     """
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
+    def prove(self) -> None:
+        """Hold the parts against one another, and prove the facts."""
+        super().prove()
         for fact in self.facts.values():
             left, right = self.read_form(fact.left), self.read_form(fact.right)
             if not self._compared(left, right, "=", given=False).equal:
