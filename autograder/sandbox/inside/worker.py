@@ -12,24 +12,23 @@ import mmap
 import socket
 import sys
 import types
-import warnings
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 from autograder.sandbox.inside import serving
 from autograder.sandbox.inside.capture import Output, Stream, describe, place_of
+from autograder.sandbox.inside.desk import Desk, NoTorch
 from autograder.sandbox.inside.handles import Lost, Objects, defined, seed, unwritten
 from autograder.sandbox.inside.health import Health
-from autograder.sandbox.inside.modules import gradients
 from autograder.sandbox.inside.serving import Frame
 from autograder.sandbox.inside.shell import Shell
 from autograder.sandbox.inside.snapshots import Snapshots
-from autograder.sandbox.meters import layers, meter
+from autograder.sandbox.meters import layers
 from autograder.sandbox.wire import Buffer, WireError, decode, encode, encode_parts, requests
 
 #: After these it is said whether an argument was changed.
 _SEEN = ("Call", "Lend", "Make", "CallMethod")
-_MOST_WARNINGS = 20
 _PIECE = 1 << 16  # of what is compared at a time: no second copy of a large array is made
 
 
@@ -62,7 +61,6 @@ class Worker:
     ) -> None:
         self._shell = shell
         self._lent = lent
-        self._torchmeter = torch.torchmeter if torch else None
         self._gpumeter: Any = torch.gpumeter if torch else None
         self._bench: Any = None
         self._max_payload = max_payload
@@ -74,10 +72,12 @@ class Worker:
         sys.modules["check"] = _check_module(numbers)
         seed(0)
         self._objects = Objects()
+        torchmeter = torch.torchmeter if torch else None
+        self._desk = Desk(self._objects, lambda: torchmeter)
         self._snapshots = Snapshots(self._namespace)
-        own = (serve, encode, decode, describe, Shell.run, seed, Snapshots.recall)
+        own = (serve, encode, decode, describe, Shell.run, Desk.do, seed, Snapshots.recall)
         self._health = Health(
-            (self, self._objects, self._snapshots),
+            (self, self._desk, self._objects, self._snapshots),
             *map(vars, (Shell, Output)),
             *(part.__globals__ for part in (*own, requests.from_message)),
         )
@@ -131,13 +131,6 @@ class Worker:
     def _do(self, message: dict[str, Any]) -> dict[str, Any]:
         request = requests.from_message(message, self._objects.arguments)
         match request:
-            case requests.Call() | requests.Lend():
-                function = self._function(message)
-                value, said = _listening(function, request.args, request.kwargs)
-                return {"value": value, "warnings": said}
-            case requests.Time() | requests.Watch():
-                # Beside the call nothing: the grader's clock is running.
-                return {"value": self._function(message)(*request.args, **request.kwargs)}
             case requests.Execute():
                 return self._execute(request, message["id"])
             case requests.Read():
@@ -155,49 +148,19 @@ class Worker:
             case requests.Supply():
                 self._namespace[request.name] = defined(request.name, request.source)
                 return {"value": None}
-            case requests.CountWork():
-                return self._counted(self._function(message), None, request)
-            case requests.Outline():
-                function = self._function(message)
-                if self._torchmeter is None:
-                    raise Refusal("missing", "can't be outlined: the grader has no torch here")
-                work = self._torchmeter.outlined(function, request.shapes, request.dtype)
-                return {"value": None, "work": work}
-            case requests.Make():
-                made, said = _listening(self._function(message), request.args, request.kwargs)
-                self._objects.keep(request.key, made)
-                return {"value": None, "warnings": said}
-            case requests.CallMethod(args, kwargs, key, name):
-                value, said = _listening(self._objects.method, (key, name, args, kwargs), {})
-                return {"value": value, "warnings": said}
-            case requests.CountMethod():
-                return self._counted(*self._objects.bound(request.key, request.name), request)
-            case requests.Differentiate(args, kwargs, key):
-                own = self._found(message) if key is None else self._objects.called(key)
-                value, said = _listening(gradients, (own, args, kwargs), {})
-                return {"value": value, "warnings": said}
-            case requests.GetAttribute():
-                return {"value": self._objects.get(request.key, request.name)}
-            case requests.SetAttribute():
-                self._objects.set(request.key, request.name, *request.args)
-                return {"value": None}
-            case requests.IsMethod():
-                return {"value": self._objects.is_method(request.key, request.name)}
-            case requests.Drop():
-                self._objects.drop(request.keys)
-                return {"value": None}
-            case requests.Seed():
-                seed(request.number)
-                return {"value": None}
             case requests.Bench():
                 return {"value": self._benched(message, request)}
+            case _:
+                return self._answered(message, request)
 
-    def _counted(
-        self, function: Callable[..., Any], held: Any, request: requests.WithArguments
-    ) -> dict[str, Any]:
-        args, kwargs = tuple(request.args), dict(request.kwargs)
-        value, work = meter.metered(function, args, kwargs, self._torchmeter, held)
-        return {"value": value, "work": work}
+    def _answered(self, message: dict[str, Any], request: requests.Request) -> dict[str, Any]:
+        """Do what is asked of a function or an object."""
+        try:
+            done = self._desk.do(request, partial(self._function, message))
+        except NoTorch:
+            raise Refusal("missing", "can't be outlined: the grader has no torch here") from None
+        work = {} if done.work is None else {"work": done.work}
+        return {"value": done.value, "warnings": list(done.warnings)} | work
 
     def _benched(self, message: dict[str, Any], request: requests.Bench) -> Any:
         """Take a step of a measurement on a GPU; the first one says of which function."""
@@ -214,14 +177,11 @@ class Worker:
 
     def _function(self, message: dict[str, Any]) -> Callable[..., Any]:
         """Return the function that a message is about."""
-        function = self._found(message)
+        function = self._find(message["function"])
         if not callable(function):
             raise Refusal("missing", f"is not a function: its type is {type(function).__name__}")
         found: Callable[..., Any] = function
         return found
-
-    def _found(self, message: dict[str, Any]) -> Any:
-        return self._find(message["function"])
 
     def _find(self, name: str) -> Any:
         try:
@@ -294,14 +254,6 @@ def _check_module(numbers: dict[str, dict[str, Any]]) -> types.ModuleType:
     mine = {"carry": carry, "check": check, "student": student, "your_numbers": your_numbers}
     module.__dict__.update(mine, practice=helped, solution=helped, hint=helped)
     return module
-
-
-def _listening(function: Callable[..., Any], args: Any, kwargs: Any) -> tuple[Any, list[str]]:
-    """Call a function; return its result and what kinds of warnings it gave."""
-    with warnings.catch_warnings(record=True) as given:
-        warnings.simplefilter("always")
-        value = function(*args, **kwargs)
-    return value, [warning.category.__name__ for warning in given[:_MOST_WARNINGS]]
 
 
 def _differs(request: dict[str, Any], frame: Frame) -> bool:
