@@ -2,6 +2,7 @@
 
 import json
 import math
+from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
@@ -118,38 +119,19 @@ class _Decoder:
         if len(tree) != 1:
             raise WireError("an object with other than one key")
         [(tag, content)] = tree.items()
-        if tag == "u":
-            return self._text(content)
-        if tag == "n":
-            return self._array([content])[()]
-        if type(content) is not list:
+        if type(content) is not list and tag not in _BARE:
             raise WireError("an object without a list")
-        if tag == "a":
-            return self._array(content)
-        if tag == "T":
-            return self._tensor(content)
-        if tag == "c":
-            return _complex(content)
-        if tag == "q":
-            return _fraction(content)
+        read = _TAGGED.get(tag)
+        if read is None:
+            raise WireError("an unknown tag")
+        return read(self, content, depth)
+
+    def _tuple(self, content: list[Any], depth: int) -> tuple[Any, ...]:
         check_depth(depth)
-        if tag == "d":
-            return self._dict(content, depth)
-        if tag == "t":
-            return tuple([self.node(item, depth + 1) for item in content])
-        if tag == "s":
-            return self._set(content, depth)
-        if tag == "p":
-            return self._packed(content, depth)
-        if tag == "P":
-            return tuple(self._packed(content, depth))
-        if tag == "l":
-            return self._like(content)
-        if tag == "L":
-            return tuple(self._like(content))
-        raise WireError("an unknown tag")
+        return tuple([self.node(item, depth + 1) for item in content])
 
     def _set(self, content: list[Any], depth: int) -> Unordered:
+        check_depth(depth)
         [entries] = content if len(content) == 1 else [None]
         packed = type(entries) is dict and [*entries] in (["p"], ["l"])
         if type(entries) is not list and not packed:
@@ -157,6 +139,7 @@ class _Decoder:
         return Unordered(self.node(entries, depth))
 
     def _packed(self, content: list[Any], depth: int) -> list[Any]:
+        check_depth(depth)
         code, *shape = content or [None]
         dtype = _PACKED.get(code) if type(code) is str else None
         if dtype is None or not shape:
@@ -170,7 +153,8 @@ class _Decoder:
         found: list[Any] = numbers.reshape(shape).tolist()
         return found
 
-    def _like(self, content: list[Any]) -> list[Any]:
+    def _like(self, content: list[Any], depth: int) -> list[Any]:
+        check_depth(depth)
         tag, code, *shape = content if len(content) > 2 else [None] * 3
         if tag not in ("n", "a", "T") or type(shape[0]) is not int or shape[0] < 1:
             raise WireError("a list of like things of an unknown kind")
@@ -185,6 +169,7 @@ class _Decoder:
         return [self._as_tensor([code], part) for part in parts] if tag == "T" else parts
 
     def _dict(self, content: list[Any], depth: int) -> dict[Any, Any]:
+        check_depth(depth)
         result = {}
         if len(content) % 2:
             raise WireError("a key without a value")
@@ -249,6 +234,26 @@ class _Decoder:
         if is_bfloat16:
             return Tensor("bfloat16", (array.astype(np.uint32) << 16).view(np.float32))
         return Tensor(TENSOR_NAMES[code[0]], array)
+
+
+#: What an object of one key says, by the key.
+_TAGGED: dict[str, Callable[[_Decoder, Any, int], Any]] = {
+    "u": lambda decoder, size, _: decoder._text(size),
+    "n": lambda decoder, code, _: decoder._array([code])[()],
+    "a": lambda decoder, content, _: decoder._array(content),
+    "T": lambda decoder, content, _: decoder._tensor(content),
+    "c": lambda _, content, __: _complex(content),
+    "q": lambda _, content, __: _fraction(content),
+    "d": _Decoder._dict,
+    "t": _Decoder._tuple,
+    "s": _Decoder._set,
+    "p": _Decoder._packed,
+    "P": lambda decoder, content, depth: tuple(decoder._packed(content, depth)),
+    "l": _Decoder._like,
+    "L": lambda decoder, content, depth: tuple(decoder._like(content, depth)),
+}
+#: What stands behind these is no list.
+_BARE = ("u", "n")
 
 
 def _as_array(content: list[Any]) -> list[Any]:
