@@ -40,7 +40,7 @@ def identify(origin: Origin, known: Mapping[str, Person]) -> str:
     >>> identify(Origin("Zoë Ångström", "7"), {})
     'zoe-angstrom'
     """
-    who, platform = origin.who, origin.platform
+    platform = origin.platform
     if numbered := _numbered(origin, known):
         return numbered
     mail = origin.email.casefold()
@@ -51,15 +51,7 @@ def identify(origin: Origin, known: Mapping[str, Person]) -> str:
             f"{platform} hides whose it is, and its number {origin.number} is not in students.csv: "
             + _REVEAL[platform]
         )
-    if platform == "gradescope":  # its numbers and addresses are people's own
-        own = [id for id in (origin.number, origin.email) if id]
-        who = next((id for id in own if id in known), who)
-        if who not in known and not any(_keys(who) & _names(p) for p in known.values()):
-            who = next(iter(own), who)
-    if platform == "blackboard":  # <title>_<id>: both may hold the sign between them
-        pieces = who.split("_")
-        ends = ("_".join(pieces[i:]) for i in range(1, len(pieces)))
-        who = next((end for end in ends if end in known), pieces[-1])
+    who = _as_called(origin, known)
     if who in known:
         return who
     found = named(who, known)
@@ -72,8 +64,26 @@ def identify(origin: Origin, known: Mapping[str, Person]) -> str:
             + (f"put {platform}'s number {origin.number} " if origin.number else "put the number ")
             + "into students.csv, or let `autograder roster import` do it"
         )
-    if found:
-        return found[0].id
+    return found[0].id if found else _new(who, origin, known)
+
+
+def _as_called(origin: Origin, known: Mapping[str, Person]) -> str:
+    """Return the name or id that a platform says, as it is meant there."""
+    who = origin.who
+    if origin.platform == "gradescope":  # its numbers and addresses are people's own
+        own = [id for id in (origin.number, origin.email) if id]
+        who = next((id for id in own if id in known), who)
+        if who not in known and not any(_keys(who) & _names(p) for p in known.values()):
+            who = next(iter(own), who)
+    if origin.platform == "blackboard":  # <title>_<id>: both may hold the sign between them
+        pieces = who.split("_")
+        ends = ("_".join(pieces[i:]) for i in range(1, len(pieces)))
+        who = next((end for end in ends if end in known), pieces[-1])
+    return who
+
+
+def _new(who: str, origin: Origin, known: Mapping[str, Person]) -> str:
+    """Return the id of somebody who is not on the roster."""
     if origin.number and not STUDENT_ID.fullmatch(who):
         who = _slug(who)
     if not STUDENT_ID.fullmatch(who):

@@ -120,20 +120,9 @@ def _item(exercise: Exercise, part: Part, read: Read, true: Known, own: Own) -> 
             part.name, part.rubric, Status.SKIPPED, None, part.points, "manual", "Marked by hand."
         )
     try:
-        raw = read(part.name)
-        if is_blank(raw):
-            return _result(part, Judgement(0, "blank", "No answer was given."))
-        answer = part.answer.read(raw, like=true[part.name])
-        answer = part.answer.meant(answer, part.order(true))
-    except FormatError as error:
-        return _result(part, _unreadable(part, raw, true, own, sentence(str(error))))
-    except StudentError as error:
-        return _result(part, Judgement(0, _note(error), sentence(str(error))))
-    except _OUT:
-        raise
-    except Exception as error:  # an odd value, not our kind of answer: it costs this part alone
-        text = f"This can't be read as an answer ({type(error).__name__})."
-        return _result(part, Judgement(0, "format_error", text))
+        answer = _answered(part, read, true, own)
+    except _NoAnswer as none:
+        return _result(part, none.judgement)
     own.given[part.name] = answer
     try:
         judgement = judge(part, answer, true, own)
@@ -143,6 +132,41 @@ def _item(exercise: Exercise, part: Part, read: Read, true: Known, own: Own) -> 
         return _result(part, Judgement(0, "format_error", sentence(str(reason))))
     except Undecided as reason:
         return _withheld(part, "needs_review", str(reason))
+    _carry_on(exercise, part, answer, judgement, true, own)
+    return _result(part, judgement)
+
+
+class _NoAnswer(Exception):
+    """Nothing came that could be judged as an answer."""
+
+    def __init__(self, judgement: Judgement) -> None:
+        super().__init__(judgement.feedback)
+        self.judgement = judgement
+
+
+def _answered(part: Part, read: Read, true: Known, own: Own) -> Any:
+    """Return the answer as it is meant; raises `_NoAnswer` where there is none."""
+    try:
+        raw = read(part.name)
+        if is_blank(raw):
+            raise _NoAnswer(Judgement(0, "blank", "No answer was given."))
+        answer = part.answer.read(raw, like=true[part.name])
+        return part.answer.meant(answer, part.order(true))
+    except FormatError as error:
+        raise _NoAnswer(_unreadable(part, raw, true, own, sentence(str(error)))) from None
+    except StudentError as error:
+        raise _NoAnswer(Judgement(0, _note(error), sentence(str(error)))) from None
+    except (_NoAnswer, *_OUT):
+        raise
+    except Exception as error:  # an odd value, not our kind of answer: it costs this part alone
+        text = f"This can't be read as an answer ({type(error).__name__})."
+        raise _NoAnswer(Judgement(0, "format_error", text)) from None
+
+
+def _carry_on(
+    exercise: Exercise, part: Part, answer: Any, judgement: Judgement, true: Known, own: Own
+) -> None:
+    """Keep of an answer what later parts may follow from."""
     if judgement.credit < 1 or judgement.note == "follow_through":
         own.wrong.add(part.name)
         if not judgement.note and is_trivial(answer, true[part.name]):
@@ -154,7 +178,6 @@ def _item(exercise: Exercise, part: Part, read: Read, true: Known, own: Own) -> 
         rounding = part.answer.rounding(answer)
         if rounding is not None:
             own.rounding[part.name] = rounding
-    return _result(part, judgement)
 
 
 def _unreadable(part: Part, raw: Any, true: Known, own: Own, why: str) -> Judgement:
