@@ -3369,16 +3369,8 @@ def _difference(
     at = found.at[:-1] if found.kind == "entry" else found.at
     for key in at:
         what = f"{what.removeprefix('the ')}[{key!r}]"
-    if found.kind == "length":
-        return [f"{what} should be a {type(right).__name__} of {len(right)}, not {kind_of(given)}"]
-    if found.kind == "entry":
-        return [f"{what} has no entry {found.at[-1]!r}"]
-    if found.kind == "other":
-        return [f"{what} is {brief(given)}; {brief(right)} was expected"]
-    if found.kind == "ragged":
-        return [f"{what} is a ragged list; an array of numbers was expected"]
-    if found.kind == "numbers":
-        return [f"{what} is {kind_of(given)}; {counted(right.shape)} was expected"]
+    if otherwise := _otherwise(found, what):
+        return [otherwise]
     shown = "value" in compare or isinstance(compare[0], list)
     pair = block({"came": given, "expected": right} if shown else {"came": given})
     if found.kind == "shape":
@@ -3396,6 +3388,23 @@ def _difference(
     a, b = (str(given[at]), str(right[at])) if a == b else (a, b)
     many = f"{int((~found.close).sum())} of {found.close.size} entries differ"
     return [f"{many}: {what} is {a} at index {list(at)}; {b} was expected", *pair]
+
+
+def _otherwise(found: Difference, what: str) -> str:
+    """Say of a result that is no array like the expected one what it is."""
+    match found.kind:
+        case "length":
+            should = f"{type(found.right).__name__} of {len(found.right)}"
+            return f"{what} should be a {should}, not {kind_of(found.came)}"
+        case "entry":
+            return f"{what} has no entry {found.at[-1]!r}"
+        case "other":
+            return f"{what} is {brief(found.came)}; {brief(found.right)} was expected"
+        case "ragged":
+            return f"{what} is a ragged list; an array of numbers was expected"
+        case "numbers":
+            return f"{what} is {kind_of(found.came)}; {counted(found.right.shape)} was expected"
+    return ""
 
 
 def _rules(compare: list[Any], loose: float) -> Any:
