@@ -105,7 +105,7 @@ else
 endif
 
 # Which slips go unpunished; `make mutation MUTATED=a03` for one assignment.
-MUTATED = a01 a02 a03 a04 a05 a06 a07 a08 a09 a10 a11 a13
+MUTATED = a01 a02 a03 a04 a05 a06 a07 a08 a09 a10 a11 a13 a14
 mutation: $(VENV)/ready
 	for a in $(MUTATED); do \
 		OMP_NUM_THREADS=1 $(BIN)/python bench/mutation.py $$a --out $(RESULTS)/mutation_$$a.json || exit; \

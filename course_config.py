@@ -105,13 +105,20 @@ c.Course.assignments = [
         ],
         "stars": ["superposition", "induction_by_hand", "decay_duality"],
     },
+    {
+        "id": "a14_text",
+        "title": "From text to text",
+        "optional": True,
+        "guessed": (0.03, "one choice among so few exercises"),
+    },
 ]
 # fmt: on
 # A due date is an ISO time with a time zone: "due": "2027-03-01 23:59 UTC".
 # "core": exercises that everybody needs, about five hours a notebook; the others are choice, and
 # their points count as well. "choice": 12 lets 12 of these points count, whichever they are;
 # "without": ["an_exercise"] leaves exercises out of the notebook; "stars": exercises whose points
-# come on top; "best": of the parts of that name, marked by hand, so many count.
+# come on top; "best": of the parts of that name, marked by hand, so many count; "optional": the
+# notebook is a choice as a whole, and its core is for those who take it.
 
 # Seconds for a cell and for a call of a checked function, MiB for a submission.
 c.Course.limits = {"cell_seconds": 10.0, "call_seconds": 5.0, "memory_mb": 1024}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from pathlib import Path
@@ -56,6 +56,8 @@ class Course:
         Which of the points count, by assignment.
     without
         The exercises that its notebook leaves out, by assignment.
+    optional
+        Assignments that are a choice as a whole.
     hint_cost
         The share of an exercise's automatic points that each hint costs which was taken.
     demo
@@ -88,6 +90,7 @@ class Course:
     guessed: dict[str, tuple[float, str]] = field(default_factory=dict)
     counting: dict[str, Counting] = field(default_factory=dict)
     without: dict[str, list[str]] = field(default_factory=dict)
+    optional: Collection[str] = ()
     hint_cost: float = 0.0
     demo: Sequence[str] = ()
     solutions: bool = False
@@ -156,6 +159,7 @@ class Course:
             due={entry["id"]: entry["due"] for entry in listed if entry.get("due")},
             guessed={entry["id"]: entry["guessed"] for entry in listed if entry.get("guessed")},
             without={entry["id"]: [*entry.get("without", ())] for entry in listed},
+            optional=[entry["id"] for entry in listed if entry.get("optional")],
             counting={
                 entry["id"]: Counting(
                     dict(entry.get("best", {})),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import groupby
 
@@ -38,11 +38,14 @@ class Plan:
         Hours that there are in a week.
     unneeded
         The last notebooks, on whose code no other one builds: id and minutes.
+    optional
+        Notebooks that are a choice as a whole, and in no week: id and minutes of their core.
     """
 
     weeks: list[list[Stretch]]
     hours: float
     unneeded: dict[str, int]
+    optional: dict[str, int]
 
     @property
     def minutes(self) -> int:
@@ -74,8 +77,10 @@ def plan(
     CourseError
         If an exercise doesn't say how long it takes, or builds on an assignment that is dropped.
     """
-    kept = [a for a in assignments if a.id not in drop]
-    core = {a.id: [task for task in tasks(a) if task.role == "core"] for a in kept}
+    wanted = [a for a in assignments if a.id not in drop]
+    chosen = [a for a in wanted if a.id in a.course.optional]
+    kept = [a for a in wanted if a not in chosen]
+    core = {a.id: [task for task in tasks(a) if task.role == "core"] for a in wanted}
     built_on = {a.id: _built_on(a, core[a.id]) for a in kept}
     for a in kept:
         if unknown := [task.id for task in core[a.id] if task.minutes is None]:
@@ -83,14 +88,16 @@ def plan(
                 f"{a.id}/{unknown[0]} doesn't say how long it takes: write `minutes=` into its "
                 "Exercise(...)"
             )
-        if missing := built_on[a.id] & set(drop):
+        if missing := built_on[a.id] & {*drop, *(each.id for each in chosen)}:
             raise CourseError(f"{a.id} builds on {', '.join(sorted(missing))}: keep it")
     needed = set().union(*built_on.values())
+    minutes = {id: sum(task.minutes or 0 for task in own) for id, own in core.items()}
     last = max((place for place, a in enumerate(kept) if a.id in needed), default=-1)
     return Plan(
-        [list(_stretches(own, kept)) for own in _spread(core, weeks)],
+        [list(_stretches(own, kept)) for own in _spread({a.id: core[a.id] for a in kept}, weeks)],
         hours,
-        {a.id: sum(task.minutes or 0 for task in core[a.id]) for a in kept[last + 1 :]},
+        {a.id: minutes[a.id] for a in kept[last + 1 :]},
+        {a.id: minutes[a.id] for a in chosen},
     )
 
 
@@ -147,9 +154,7 @@ def notes(found: Plan) -> list[str]:
         f"{found.minutes / 60:.1f} hours of core exercises in {weeks} weeks: "
         f"{found.minutes / 60 / weeks:.1f} a week, where there are {found.hours:g}."
     ]
-    rest = ", ".join(
-        f"{id.partition('_')[0]} ({minutes / 60:.1f} h)" for id, minutes in found.unneeded.items()
-    )
+    rest = _listed(found.unneeded)
     if found.short:
         said.append(
             f"{found.short:.1f} hours are missing. Nothing is built on the code of {rest}: leave "
@@ -157,4 +162,11 @@ def notes(found: Plan) -> list[str]:
         )
     elif rest:
         said.append(f"What may be dropped, since nothing is built on its code: {rest}.")
+    if found.optional:
+        said.append(f"In no week, since it is optional: {_listed(found.optional)}.")
     return said
+
+
+def _listed(minutes: Mapping[str, int]) -> str:
+    """Name notebooks with their hours."""
+    return ", ".join(f"{id.partition('_')[0]} ({own / 60:.1f} h)" for id, own in minutes.items())

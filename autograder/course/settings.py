@@ -85,6 +85,7 @@ _ENTRY = {
         lambda most: type(most) in (int, float) and most >= 0, "a number of points, like 12"
     ),
     "without": _EXERCISES,
+    "optional": _SWITCH,
 }
 
 

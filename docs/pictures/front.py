@@ -35,9 +35,10 @@ PLACES = {
     11: (2, 5, "theory"),
     12: (1, 6, "capstone"),
     13: (0, 6, "of today"),
+    14: (2, 6, "text to text"),
 }
 #: What is needed from an earlier notebook, as ideas; code that goes on is found in the course.
-IDEAS = {(1, 2), (2, 3), (3, 4), (3, 5), (3, 8), (7, 12), (6, 11), (8, 9), (8, 10)}
+IDEAS = {(1, 2), (2, 3), (3, 4), (3, 5), (3, 8), (7, 12), (7, 14), (6, 11), (8, 9), (8, 10)}
 WIDTH, HEIGHT, BOX = 480, 532, (106, 46)
 
 
@@ -81,7 +82,7 @@ def graph(assignments: Sequence[Assignment]) -> str:
 def direct(pairs: set[tuple[int, int]]) -> set[tuple[int, int]]:
     """Leave out the pairs that two others say already."""
     known = pairs | IDEAS
-    middle = range(1, 14)
+    middle = PLACES
     return {
         (one, two)
         for one, two in pairs

@@ -25,6 +25,7 @@ CLASSES = {
     "a11_theory": 8,
     "a12_capstone": 7,
     "a13_modern": 8,
+    "a14_text": 8,
 }
 
 
