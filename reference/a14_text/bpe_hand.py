@@ -49,8 +49,7 @@ def draw(rng):
 def counts(ids):
     """How often each pair of neighbours occurs."""
     found = {}
-    for pair in zip(ids[:-1], ids[1:], strict=True):
-        pair = int(pair[0]), int(pair[1])
+    for pair in pairwise(map(int, ids)):
         found[pair] = found.get(pair, 0) + 1
     return found
 

@@ -77,7 +77,7 @@ class TestMergesByHand:
         assert found["pair_counts"].tolist() == [[6, 3, 1], [1, 1, 2], [2, 1, 0]]
         assert found["merges"].tolist() == [[0, 0], [1, 2], [3, 0]]
         # 3 0 1 3 1 2 3 1 1 2 3 0 2 1; 3 0 1 3 4 3 1 4 3 0 2 1; 5 1 3 4 3 1 4 5 2 1
-        assert found["lengths"] == [18, 14, 12, 10]
-        assert found["token_counts"] == [0, 3, 1, 2, 2, 2]
-        assert found["other_encoded"] == [5, 1, 3, 4, 3, -1, -1, -1, -1, -1]
-        assert found["of_the_run"] == [10, 6, 4]
+        assert list(found["lengths"]) == [18, 14, 12, 10]
+        assert list(found["token_counts"]) == [0, 3, 1, 2, 2, 2]
+        assert list(found["other_encoded"]) == [5, 1, 3, 4, 3, -1, -1, -1, -1, -1]
+        assert list(found["of_the_run"]) == [10, 6, 4]
