@@ -135,7 +135,7 @@ def _tried(tier: str) -> tuple[Trial, ...]:
         if result.returncode:
             lines = result.stderr.decode(errors="replace").strip().splitlines()
             return (Trial(what, False, lines[-1] if lines else f"status {result.returncode}"),)
-        wrapped = [Trial(what, True, "shows Python and nothing else")] * bool(jail.wrapper)
+        wrapped = [Trial(what, True, jail.shows)] * bool(jail.wrapper)
         return (*wrapped, *(Trial(*part) for part in json.loads(result.stdout)))
     except (OSError, ValueError, subprocess.SubprocessError) as error:
         return (Trial(what, False, str(error)),)

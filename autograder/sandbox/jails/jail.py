@@ -43,6 +43,8 @@ class Jail(Protocol):
         Whether anything holds it back.
     wrapper
         The program that `command` starts, if that is not Python itself.
+    shows
+        What that program leaves of the machine, in words for `autograder doctor`.
     attempts
         What must work in a process that it starts, by name; each says what came of it, or raises.
     """
@@ -50,6 +52,7 @@ class Jail(Protocol):
     meaning: ClassVar[str]
     isolates: ClassVar[bool]
     wrapper: ClassVar[str]
+    shows: ClassVar[str]
     attempts: ClassVar[Mapping[str, Callable[[], str]]]
 
     def command(self, module: str, *arguments: str, data: str) -> list[str]:
@@ -91,6 +94,7 @@ class Trusting:
     )
     isolates: ClassVar[bool] = False
     wrapper: ClassVar[str] = ""
+    shows: ClassVar[str] = ""
     attempts: ClassVar[Mapping[str, Callable[[], str]]] = {}
 
     def command(self, module: str, *arguments: str, data: str) -> list[str]:  # noqa: ARG002
@@ -156,6 +160,7 @@ class Wrapped(Walled):
 
     meaning = "student code sees Python alone, and writes nothing"
     wrapper = "bubblewrap"
+    shows = "shows Python and nothing else"
     attempts: ClassVar[Mapping[str, Callable[[], str]]] = {
         "Landlock": trials.restrict_reading,
         "seccomp": trials.filter_calls,
