@@ -65,7 +65,7 @@ def main() -> None:
     atexit.register(gc.freeze)
     try:
         app()
-    except Exception as error:
+    except Exception as error:  # told in a sentence below
         from autograder.course.config import CourseError
         from autograder.sandbox import SandboxError
 

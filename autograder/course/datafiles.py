@@ -60,7 +60,7 @@ def _wrong(path: Path) -> list[str]:
             loaded: Any = np.load(path, allow_pickle=False)
             for name in getattr(loaded, "files", ()):
                 loaded[name]  # reads it
-        except Exception as error:
+        except Exception as error:  # numpy's, of many kinds
             return [f"holds no plain arrays ({error}): write it with numpy.savez"]
     return []
 

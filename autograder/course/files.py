@@ -42,7 +42,7 @@ def write_atomically(path: Path, content: bytes, *, mode: int = 0o644) -> None:
             file.write(content)
         temporary.chmod(mode)
         temporary.replace(path)
-    except BaseException as error:
+    except BaseException as error:  # raised again when it is tidied up
         if temporary is not None:
             temporary.unlink(missing_ok=True)
         if isinstance(error, OSError):

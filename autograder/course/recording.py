@@ -179,7 +179,7 @@ def _fails(function: CheckedFunction, check: Check, call: Callable[..., Any]) ->
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             check.run(call, seed_of(function, check))
-    except Exception as error:
+    except Exception as error:  # the check's verdict, whatever it is
         return error
     return None
 

@@ -123,7 +123,7 @@ def _proof(
         draw = exercise.draw or (lambda _: {})
         variant = dict(draw(rng_for(assignment.course.id, exercise.id, "pool")))
         proof.problems.extend(unsaid(exercise, variant) or [str(error)])
-    except Exception as error:
+    except Exception as error:  # the author's code
         proof.problems.append(raised(exercise.id, error).removeprefix(f"{id}: "))
     return replace(proof, problems=list(dict.fromkeys(proof.problems)))
 
@@ -195,7 +195,7 @@ def _stub_earns(
     try:
         with contextlib.redirect_stdout(io.StringIO()):
             exec(compile(stub, f"<stub of {exercise.id}>", "exec"), names)
-    except Exception as error:
+    except Exception as error:  # the author's code
         return [f"the stub does not run: {type(error).__name__}: {error}"]
     answers = [part.name for part in exercise.parts if not part.manual]
     functions = {function.name: function for function in exercise.functions}

@@ -48,7 +48,7 @@ def seal(notebook: Mapping[str, Any]) -> dict[str, Any]:
     try:
         node, _ = ComputeChecksums().preprocess(node, {})
         CheckCellMetadata().preprocess(node, {})
-    except Exception as error:
+    except Exception as error:  # nbgrader raises no kind of its own
         reason = error.__context__ or error  # nbgrader's own message names no cell
         raise CourseError(f"nbgrader refuses the notebook: {reason}") from error
     sealed: dict[str, Any] = json.loads(json.dumps(node))

@@ -180,7 +180,7 @@ def refuses(
     """Require that a call raises an exception of this type."""
     try:
         f(*args, **kwargs)
-    except Exception as raised:
+    except Exception as raised:  # the student's
         found = getattr(raised, "type", "") or type(raised).__name__
         if found == error.__name__:
             return

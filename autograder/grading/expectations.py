@@ -73,7 +73,7 @@ def _passed_by_reference(function: CheckedFunction, check: Check, secret: str) -
         with warnings.catch_warnings(), standing_in({}):
             warnings.simplefilter("ignore")
             check.run(call, seed_of(function, check, secret))
-    except Exception:
+    except Exception:  # the check's verdict, whatever it is
         return False
     finally:
         call.release()

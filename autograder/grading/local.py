@@ -76,7 +76,7 @@ class Local(Callee):
             raise StudentError(
                 "unsendable", f"it returned {error}; {READABLE}", text=str(error)
             ) from error
-        except Exception as error:
+        except Exception as error:  # the author's code
             name, text = type(error).__name__, one_line(str(error))
             raise StudentError("exception", str(error), type=name, text=text) from error
         return Reply(value, warnings=done.warnings, work=done.work or {})

@@ -134,7 +134,7 @@ class Zygote:
             with theirs:  # held by the worker alone, whose end is noticed by that
                 self._fork(number, [theirs.fileno(), *([lent.descriptor] if lent else ())], cpu)
             return Session(self, number, Channel(ours), numbers, lent)
-        except BaseException:
+        except BaseException:  # raised again when it is tidied up
             ours.close()
             if lent:
                 lent.close()

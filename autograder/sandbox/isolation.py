@@ -147,6 +147,6 @@ def main(tier: str) -> None:
     for name, attempt in JAILS[tier].attempts.items():
         try:
             tried.append(Trial(name, True, attempt()))
-        except Exception as error:
+        except Exception as error:  # the kernel's answer, whatever it is
             tried.append(Trial(name, False, f"{error}"))
     sys.stdout.write(json.dumps(tried))

@@ -58,7 +58,7 @@ class Session:
         except StudentError as error:
             # No student code has run yet. The zygote has written the reason to standard error.
             raise SandboxError("the process of a session did not start") from error
-        except BaseException:
+        except BaseException:  # raised again when it is tidied up
             self.close()
             raise
 

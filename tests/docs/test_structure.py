@@ -31,6 +31,20 @@ def test_modules_are_read_in_one_go():
     assert not {name: count for name, count in lines.items() if count > 350}
 
 
+def test_whoever_catches_everything_says_why():
+    for path in MODULES:
+        lines = path.read_text("utf-8").splitlines()
+        for node in ast.walk(ast.parse("\n".join(lines))):
+            if isinstance(node, ast.ExceptHandler):
+                caught = node.type
+            elif isinstance(node, ast.Call) and ast.unparse(node.func).endswith("suppress"):
+                caught = node.args[0]
+            else:
+                continue
+            if caught is None or ast.unparse(caught) in ("Exception", "BaseException"):
+                assert "  # " in lines[node.lineno - 1], f"{path.name}, line {node.lineno}"
+
+
 def test_a_quick_round_asks_for_tests_that_there_are():
     for line in (ROOT / "tests" / "quick.txt").read_text("utf-8").splitlines():
         path, *names = line.partition("[")[0].split("::")

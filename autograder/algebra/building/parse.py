@@ -239,7 +239,7 @@ def _built(tree: Node, text: str, scope: Scope, known: Mapping[str, Any]) -> tup
         return builder.build(tree), builder.pending
     except ParseError:
         raise
-    except Exception as error:
+    except Exception as error:  # sympy's, of many kinds
         # sympy raises many kinds of exception when an expression makes no sense to it.
         raise ParseError("this cannot be read as a formula", text) from error
 

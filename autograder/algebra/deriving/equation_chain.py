@@ -121,7 +121,7 @@ class EquationChain(IndexedChain):
             return self.follows(line)
         try:
             return self._from_wrong(before, line)
-        except Exception as error:
+        except Exception as error:  # sympy's: it means nothing
             return Verdict(None, f"undecided: {type(error).__name__}")
 
     def goes_on(self, slips: Sequence[Line], before: Line, line: Line) -> bool:
@@ -228,7 +228,7 @@ class EquationChain(IndexedChain):
             opened = self._plain.put_in(expr)
             opened = rewritten(opened, (*DERIVATIVES, linear, contraction), self._plain)
             return equal_for_all(opened, sympy.S.Zero, world)
-        except Exception as error:
+        except Exception as error:  # sympy's: it means nothing
             return Verdict(None, f"undecided: {type(error).__name__}")
 
     def _from_wrong(self, before: Line, line: Line) -> Verdict:

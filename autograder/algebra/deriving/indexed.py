@@ -158,7 +158,7 @@ def build_indexed(tree: Node, text: str, names: LineNames) -> sympy.Expr:
         return _Builder(text, names).build(tree)
     except ParseError:
         raise
-    except Exception as error:
+    except Exception as error:  # sympy's, of many kinds
         # sympy raises many kinds of exception when an expression makes no sense to it.
         raise ParseError("this cannot be read as a formula", text) from error
 

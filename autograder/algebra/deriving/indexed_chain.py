@@ -137,7 +137,7 @@ class IndexedChain(Premises):
                 known = map(self._assumed, self.facts.values()) if given else ()
                 return matrix_lines.compare(a, b, known, self.world)
             return compare(a, b, self.world)
-        except Exception as error:
+        except Exception as error:  # sympy's: it means nothing
             # A line that can be read may still mean nothing: the norm of a matrix, say.
             return Verdict(None, f"undecided: {type(error).__name__}")
 

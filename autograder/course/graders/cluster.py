@@ -114,7 +114,7 @@ class Cluster:
         self._attendant.start()
         try:
             self._wait_for_one()
-        except BaseException as error:
+        except BaseException as error:  # raised again when it is tidied up
             self.__exit__(type(error))
             raise
         return self
@@ -231,7 +231,7 @@ class Cluster:
             try:
                 known = self._client.scheduler_info()["workers"]
                 seen = time.monotonic()
-            except Exception as error:
+            except Exception as error:  # Dask's, of many kinds
                 if time.monotonic() - seen > _SILENT or self._client.status == "closed":
                     self._give_up(f"the scheduler at {self._scheduler} is gone ({error})")
                     return
@@ -265,7 +265,7 @@ class Cluster:
             with self._lock:
                 self._workers.pop(address, None)
             return
-        except Exception as error:
+        except Exception as error:  # the worker's own, whatever it is
             with self._lock:
                 if self._workers.pop(address, None):
                     self._refused[address] = f"{error}" or type(error).__name__

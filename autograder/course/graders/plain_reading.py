@@ -34,7 +34,7 @@ def plainly(content: Any, /, *, buffers: Any = ()) -> Any:
     """Read a pickle of numbers, texts, bytes and collections of them; None for any other."""
     try:
         return _PlainUnpickler(io.BytesIO(content), buffers=buffers or ()).load()
-    except Exception:
+    except Exception:  # a stranger's bytes
         return None
 
 

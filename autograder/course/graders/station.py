@@ -52,7 +52,7 @@ class Station:
             self._course.demand(probe(), trust_students=options.trust_students)
             demand_packages(self._course)  # else its own lack would be the students'
             self._graders = self._open(width).__enter__()
-        except BaseException:
+        except BaseException:  # raised again when it is tidied up
             shutil.rmtree(self._folder)  # who may not grade keeps nothing
             raise
 

@@ -116,7 +116,7 @@ def _serves(
 
     def both(*args: Any, **kwargs: Any) -> Any:
         value = helper.function(*args, **kwargs)
-        with contextlib.suppress(Exception):
+        with contextlib.suppress(Exception):  # the author's: then they differ
             alike.append(not difference(value, solution(*args, **kwargs), Comparison(dtype=True)))
             return value
         alike.append(False)

@@ -119,7 +119,7 @@ def as_student(
     def call(*args: Any, **kwargs: Any) -> Any:
         try:
             return function(*args, **kwargs)
-        except Exception as error:
+        except Exception as error:  # as a student's is told
             if errors is not None:
                 errors.append(error)
             name, text = type(error).__name__, one_line(str(error))

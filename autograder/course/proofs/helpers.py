@@ -33,7 +33,7 @@ def helpers_problems(course: Course) -> list[str]:
     path = helpers_path(course)
     try:
         module = load_helpers(path.parent)
-    except Exception as error:
+    except Exception as error:  # the author's module
         return [f"it can't be loaded: {type(error).__name__}: {error}"]
     problems = [f"line {line}: it imports {name}; {_MAY}" for line, name in foreign_imports(path)]
     used = set().union(*map(_taken, (course.root / "reference").glob("*/*.py")))

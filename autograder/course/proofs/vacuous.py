@@ -141,7 +141,7 @@ def _idle(solution: Any, change: Change) -> Any:
         return _changed(solution, change, 0)
 
     def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
-        with contextlib.suppress(Exception):
+        with contextlib.suppress(Exception):  # a wrong one may not be made at all
             vars(self)["_right"] = solution(*args, **kwargs)
 
     def method(name: str) -> Any:

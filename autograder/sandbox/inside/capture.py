@@ -148,7 +148,7 @@ def describe(error: BaseException) -> tuple[str, str]:
     """Return the name of an exception's class and its message, whatever its class does."""
     try:
         message = str(error)
-    except BaseException:
+    except BaseException:  # of the student's class
         message = ""
     return type(error).__name__[:100], _sendable(message[:_MAX_MESSAGE])
 

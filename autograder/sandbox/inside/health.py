@@ -47,7 +47,7 @@ class Health:
         """Say whether no thread is left that student code has started."""
         try:
             return len(sys._current_frames()) == 1
-        except BaseException:
+        except BaseException:  # it may have been replaced
             return False
 
     def intact(self) -> bool:

@@ -101,7 +101,7 @@ class Worker:
             failure = _failure(error.kind, "", str(error))
         except Lost:
             failure = _failure("lost", "", "")
-        except BaseException as error:
+        except BaseException as error:  # the student's, SystemExit among them
             failure = _failure("exception", *describe(error))
             failure["error"]["place"] = place_of(error)
         return self._encoded({"id": request["id"]} | failure)

@@ -138,7 +138,7 @@ class _Zygote:
             self._connection.detach()
             worker.serve(socket.socket(fileno=3), self._shell, self._torch, lent)
             status = 0
-        except BaseException:
+        except BaseException:  # it ends with its reason on stderr
             traceback.print_exc()
         finally:
             os._exit(status)

@@ -24,7 +24,7 @@ def enter_namespaces() -> str:
             namespaces.furnish(confinement.SCRATCH, 1)
             (Path(confinement.SCRATCH) / "probe").write_text("written")
             os.write(sending, b"works")
-        except BaseException as error:
+        except BaseException as error:  # the kernel's answer, whatever it is
             os.write(sending, str(error).encode())
         os._exit(0)
     os.close(sending)
