@@ -7,7 +7,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK = 1
 # `make TORCH_INDEX= test` takes that one.
 TORCH_INDEX ?= https://download.pytorch.org/whl/cpu
 
-.PHONY: demo test quick engine bare hostile hostile-user container style lint docs formats generate lock audit bench mutation clean
+.PHONY: demo test quick fresh engine bare hostile hostile-user container style lint docs formats generate lock audit bench mutation clean
 
 demo: $(VENV)/engine
 	$(BIN)/autograder demo
@@ -23,6 +23,10 @@ quick: style
 # What differs on a machine that has Python and nothing else, on one that has more.
 bare: $(VENV)/ready
 	.ci/bare
+
+# What a newcomer does, in a fresh clone; `.ci/fresh bare` and `.ci/fresh user` for other machines.
+fresh:
+	.ci/fresh
 
 # The engine's tests, in a copy that holds no course.
 engine: $(VENV)/ready

@@ -10,31 +10,37 @@ from pathlib import Path
 
 import pytest
 
-PROVED = Path(__file__).with_name("proved.py")
+HERE = Path(__file__).parent
+OWN = ("proved.py", "dependencies.py", "postgres.py")
 FILES = {
     "pyproject.toml": '[tool.pytest.ini_options]\ntestpaths = ["tests"]\n'
     '[[tool.importlinter.contracts]]\nlayers = ["delivery", "exercise", "algebra"]\n',
     "constraints.txt": "",
+    "autograder/__init__.py": "",
     "autograder/delivery/pages.py": "",
     "autograder/exercise/parts.py": "",
     "autograder/algebra/sums.py": "",
+    "docs/words.md": "yes\n",
     "tests/conftest.py": "import pytest\nfrom .proved import Proved\n"
     "def pytest_addoption(parser):\n    parser.addoption('--changed', action='store_true')\n"
     "def pytest_configure(config):\n    config.pluginmanager.register(Proved(config))\n"
-    "@pytest.fixture\ndef page():\n    import autograder.delivery\n",
+    "@pytest.fixture\ndef page():\n    return 'autograder.delivery'\n",
     "tests/algebra/helpers.py": "from ..numbers import TWO\n",
     "tests/numbers.py": "TWO = 2\n",
-    "tests/algebra/test_sums.py": "import autograder.algebra\nfrom .helpers import TWO\n"
+    "tests/algebra/test_sums.py": "# autograder.algebra\nfrom .helpers import TWO\n"
     "def test_adds():\n    assert 1 + 1 == TWO\n",
-    "tests/kinds/test_parts.py": "import autograder.exercise\ndef test_counts():\n    pass\n",
+    "tests/kinds/test_parts.py": "# autograder.exercise\ndef test_counts():\n    pass\n",
     "tests/kinds/test_pages.py": "def test_shows(page):\n    pass\n",
+    "tests/kinds/test_words.py": "from pathlib import Path\n"
+    'def test_says():\n    assert (Path(__file__).parents[2] / "docs/words.md").read_text()\n',
+    "tests/course/test_files.py": "def test_writes():\n    pass\n",
     "tests/hostile/test_tricks.py": "import pytest\n"
     "@pytest.mark.xdist_group('tricks')\ndef test_holds():\n    pass\n",
 }
+STRICT = FILES["pyproject.toml"].replace("]\n", "]\nxfail_strict = true\n", 1)
 ROOM = "tests/algebra/test_sums.py"
-
-
-EVERYTHING = {"adds", "counts", "shows", "holds"}
+EVERYTHING = {"adds", "counts", "shows", "says", "writes", "holds"}
+ALL, ANOTHER = {"AUTOGRADER_PROVE_ALL": "1"}, {"LC_ALL": "de_DE.UTF-8"}
 
 
 def written(root, changes):
@@ -46,7 +52,8 @@ def written(root, changes):
 
 def run(root, *options, **environment):
     """Run the tests as `make test` does; return what is printed."""
-    usual = {k: v for k, v in os.environ.items() if not k.startswith(("AUTOGRADER", "PYTEST"))}
+    left_out = ("AUTOGRADER", "PYTEST", "LC_", "LANG")
+    usual = {k: v for k, v in os.environ.items() if not k.startswith(left_out)}
     command = [sys.executable, "-P", "-m", "pytest", "-v", "--import-mode=importlib", "--changed"]
     done = subprocess.run(
         [*command, *options],
@@ -65,16 +72,28 @@ def ran(root, *options, **environment):
     return set(re.findall(r"::test_(\w+) ", run(root, *options, **environment)))
 
 
+def fresh(root):
+    """Forget what has passed here, as a fresh clone does; what is committed stays."""
+    shutil.rmtree(root / ".pytest_cache")
+    return root
+
+
 @pytest.fixture(scope="module")
 def passed(tmp_path_factory):
     """A small project whose tests have all passed, in another process."""
     root = written(tmp_path_factory.mktemp("project"), FILES)
-    (root / "tests" / "proved.py").write_text(PROVED.read_text("utf-8"))
+    for name in OWN:
+        shutil.copy(HERE / name, root / "tests" / name)
     said = run(root, "-pxdist", "-n1", "--dist=loadgroup")
-    assert "4 passed" in said
+    assert f"{len(EVERYTHING)} passed" in said
     # By that name tests go to one process; pytest 9.2 drops it where pytest-xdist is not of later.
     assert "::test_holds@tricks" in said
     return root
+
+
+@pytest.fixture
+def project(tmp_path, passed):
+    return shutil.copytree(passed, tmp_path / "project")
 
 
 @pytest.mark.parametrize(
@@ -83,27 +102,57 @@ def passed(tmp_path_factory):
         ({}, {"holds"}),
         ({"tests/algebra/helpers.py": "TWO = 2\n"}, {"holds", "adds"}),
         ({"autograder/algebra/sums.py": "x = 1\n"}, EVERYTHING),
+        ({"autograder/__init__.py": "x = 1\n"}, EVERYTHING),
         ({"autograder/delivery/pages.py": "x = 1\n"}, {"holds", "shows"}),
+        ({"docs/words.md": "no\n"}, {"holds", "says"}),
+        ({"tests/course/conftest.py": ""}, {"holds", "writes"}),
+        ({"tests/numbers.py": "TWO = 1 + 1\n"}, EVERYTHING),
+        ({"constraints.txt": "pytest==9\n"}, EVERYTHING),
+        ({"pyproject.toml": STRICT}, EVERYTHING),
     ],
-    ids=["nothing", "a helper", "a layer below", "a layer above all but one"],
+    ids=lambda value: " ".join(value) if isinstance(value, dict) else "",
 )
-def test_what_may_have_changed_runs_again(tmp_path, passed, changed, again):
-    project = shutil.copytree(passed, tmp_path / "project")
+def test_what_may_have_changed_runs_again(project, changed, again):
     assert ran(written(project, changed)) == again
 
 
-def test_what_has_failed_runs_again_with_all_of_its_group(tmp_path, passed):
+def test_what_has_failed_runs_again_with_all_of_its_group(project):
     wrong = FILES[ROOM] + "def test_fails():\n    assert 1 + 1 == 3\n"
-    project = written(shutil.copytree(passed, tmp_path / "project"), {ROOM: wrong})
+    written(project, {ROOM: wrong})
     assert ran(project) == ran(project) == {"adds", "fails", "holds"}
 
 
-def test_a_whole_run_writes_the_record_that_others_leave_out_by(tmp_path, passed):
-    project = shutil.copytree(passed, tmp_path / "project")
+def test_on_another_kind_of_machine_runs_what_depends_on_it(project):
+    assert ran(project, **ANOTHER) == {"writes", "holds"}
+    assert ran(project, **ANOTHER) == ran(project) == {"holds"}  # both are remembered
+
+
+def test_a_whole_run_writes_the_record_that_others_leave_out_by(project):
     record = project / "tests" / "proved.json"
-    ran(project, "-k", "adds", AUTOGRADER_PROVE_ALL="1")
+    ran(project, "-k", "adds", **ALL)
     assert not record.exists()
-    assert ran(project, AUTOGRADER_PROVE_ALL="1") == EVERYTHING
-    assert len(json.loads(record.read_text())) == 3
-    shutil.rmtree(project / ".pytest_cache")  # as in a fresh clone
-    assert ran(project) == {"holds"}
+    assert ran(project, **ALL) == EVERYTHING
+    assert sum(map(len, json.loads(record.read_text()).values())) == len(EVERYTHING) - 1
+    assert ran(fresh(project)) == {"holds"}
+
+
+def test_another_machine_is_added_to_the_record_and_kept_while_its_keys_hold(project):
+    ran(project, **ALL)
+    assert ran(fresh(project), AUTOGRADER_PROVE_HERE="1", **ANOTHER) == {"writes", "holds"}
+    ran(project, **ALL)
+    assert ran(fresh(project), **ANOTHER) == ran(fresh(project)) == {"holds"}
+    written(project, {"tests/course/test_files.py": "def test_reads():\n    pass\n"})
+    ran(project, **ALL)
+    assert ran(fresh(project)) == {"holds"}
+    assert ran(fresh(project), **ANOTHER) == {"reads", "holds"}
+    assert len(json.loads((project / "tests" / "proved.json").read_text())) == 2
+
+
+def test_what_has_read_more_than_its_key_knows_is_named_and_not_remembered(project):
+    """The same file, by a name that is no part of the test's text."""
+    sly = FILES["tests/kinds/test_words.py"].replace('"docs/words.md"', '"do" "cs" / "words.md"')
+    written(project, {"tests/kinds/test_words.py": sly})
+    said = run(project, **ALL)
+    assert "kinds/test_words.py is not remembered" in said
+    assert "does not know: docs/words.md (tests/dependencies.py)" in said
+    assert ran(fresh(project)) == {"says", "holds"}

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from ..proved import assignment_of
+from ..dependencies import assignment_of
 
 HERE = Path(__file__).parent
 
