@@ -63,7 +63,7 @@ class Group:
         files = files_of(name, items)
         ids = sorted(f"{item.parent.nodeid}::{item.name}" for item in items)
         facts = _of_texts([*ids, *programs(items), *processor(name)])
-        key = _hash([facts, versions(), *map(_of_file, sorted(files))]).hex()[:20]
+        key = _hash([facts, versions(), *sorted(map(_of_file, files))]).hex()[:20]
         return cls(name, machine_of(name, items), key, len(items), files)
 
     def unknown(self, opened):
@@ -143,7 +143,7 @@ def files_of(name, items):
         about_one = re.match(r"test_a\d\d_", path.name)
         others = re.findall(r"\ba\d\d(?=_)", path.read_text("utf-8")) if about_one else []
         found.update(*map(course, {assignment_of(items[0]), *others}))
-    return frozenset(path for path in found if path != RECORD and path.is_file())
+    return frozenset(found - {RECORD})
 
 
 def needed(path):
@@ -170,9 +170,15 @@ def imported(path):
 def engine(text):
     """The highest layer of the engine that a text names, and those below."""
     named = (number for number, layer in enumerate(layers()) if f"autograder.{layer}" in text)
-    own = layers()[next(named, -1) :]
-    files = {path for layer in own for path in all_of(ROOT / "autograder" / layer)}
-    return {*files, *(ROOT / "autograder").glob("*.py")}
+    return below(layers()[next(named, -1)])
+
+
+@cache
+def below(layer):
+    """What a layer of the engine is made of, and those below."""
+    folder = ROOT / "autograder"
+    own = (all_of(folder / each) for each in layers()[layers().index(layer) :])
+    return set(folder.glob("*.py")).union(*own)
 
 
 @cache
@@ -196,15 +202,16 @@ def course(assignment):
     loaded = Course.load(ROOT)
     ids = [id for id in loaded.ids() if id.startswith(assignment)]
     files = {path for id in ids for path in files_of(loaded, id)}
-    files |= {path for id in ids for path in (ROOT / "assignments" / id).rglob("*")}
+    files |= {path for id in ids for path in all_of(ROOT / "assignments" / id)}
     files |= {*ROOT.glob("assignments/*/data/*")}  # a reference may use another assignment's
-    return {ROOT / "course_config.py", ROOT / "nbgrader_config.py", *files}
+    files |= {ROOT / "course_config.py", ROOT / "nbgrader_config.py"}
+    return {path for path in files if path.is_file()}
 
 
 @cache
 def all_of(folder):
     """All files of a folder."""
-    return {path for path in folder.rglob("*") if is_ours(path)}
+    return {path for path in folder.rglob("*") if is_ours(path) and path.is_file()}
 
 
 def is_ours(path):
