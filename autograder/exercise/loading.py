@@ -54,5 +54,10 @@ def _run(name: str, path: Path) -> ModuleType:
     assert spec.loader
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
-    spec.loader.exec_module(module)
+    # Bytecode is known by size and second: who corrects a digit at once would run what was there.
+    kept, sys.dont_write_bytecode = sys.dont_write_bytecode, True
+    try:
+        spec.loader.exec_module(module)
+    finally:
+        sys.dont_write_bytecode = kept
     return module

@@ -1,6 +1,8 @@
 """References share a module of helpers, which is proved, written out for simulated students, and
 never shipped."""
 
+import sys
+
 import numpy as np
 import pytest
 
@@ -108,7 +110,8 @@ def test_a_simulated_student_writes_helpers_out(write):
         assert '"""' not in source
 
 
-def test_two_courses_keep_their_helpers_apart(write, tmp_path):
+def test_two_courses_keep_their_helpers_apart(write, tmp_path, monkeypatch):
+    monkeypatch.setattr(sys, "dont_write_bytecode", False)  # wherever this runs
     assert load_assignment(write(), "toys").sound["toy"].functions[0].solution(3) == 6
     tripled = HELPERS.replace("FACTOR = 2", "FACTOR = 3")
     assert load_assignment(write(tripled), "toys").sound["toy"].functions[0].solution(3) == 9
