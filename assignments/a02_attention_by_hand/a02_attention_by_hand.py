@@ -213,7 +213,7 @@ received = None       # four numbers
 vertical = None       # one of "A", "B", "C", "D"
 
 # %% [markdown]
-# The next cell draws your `A`, if you have matplotlib; it is not graded. *What you should
+# Which words prefer another word to themselves? The next cell draws your `A`, if you have matplotlib; it is not graded. *What you should
 # see: a square of four by four fields, each with its weight written into it, so that nobody needs
 # the colours to read it. The words stand beside the rows, where they ask, and below the columns,
 # where they are looked at. The brightest field of a row is the word that counts most for it.*
@@ -233,6 +233,31 @@ if plt and np.shape(A) == (4, 4):
             ink = "black" if fields[i, j] > 0.5 else "white"
             axes.text(j, i, f"{fields[i, j]:.2f}", ha="center", va="center", color=ink)
     plt.show()
+
+# %% [markdown]
+# ### Two heat maps of your own
+#
+# Maps like this one have been drawn since the first papers on attention, and are often compared by eye. Draw two yourself, side by side: the weights of
+# five words, with the scores divided by $\sqrt{d_k} = 2$ and without. The words are *your*, *dog*, *chased*, *my*, *cat*, the rows of your $X$; queries, keys and
+# values are the words themselves, as before.
+
+# %%
+your_numbers("heat_map")
+
+# %% [markdown]
+# The data are graded. A picture of your own needs words beside the rows and below the columns, and what asks and what is looked at beside the axes.
+#
+# 1. `maps`: the weights of both, a row for each query: `{"scaled": …, "unscaled": …}`.
+# 2. `sharpest`: a bar for each word below the maps, the largest weight in its row: `{"scaled": …, "unscaled": …}`, five numbers each. What does the
+#    scale do to them?
+# 3. `same_grey`: `plt.imshow(table)` gives the smallest number of *this* table one end of its greys and the largest one the other end, and goes in a
+#    straight line between them. So one grey means two weights in your two pictures. Which weight of the scaled map has the grey of ½ in the unscaled one?
+#    (That is why the picture above has `vmin=0, vmax=1`.)
+
+# %% exercise="heat_map"
+maps = None       # {"scaled": …, "unscaled": …}, five rows of five weights each
+sharpest = None   # {"scaled": …, "unscaled": …}, five numbers each
+same_grey = None  # one number
 
 # %% [markdown]
 # ## 6. When does a token prefer itself?
@@ -347,7 +372,7 @@ A_demo = None  # two rows of three weights
 # attention can and can't say. A mean of numbers lies between the smallest and the largest of them.
 # A mean of points lies in their **convex hull**: the segment between two points, the triangle of three.
 #
-# The next cell draws it, if you have matplotlib. *What you see: three values as large squares, the
+# Does every point of it come out, and none beside it? The next cell draws it, if you have matplotlib. *What you see: three values as large squares, the
 # corners of a triangle, and 400 outputs for random weights as small dots. The dots fill the triangle;
 # not a single one lies outside, although the box drawn with dashed lines around the corners has a
 # lot of room left.*
@@ -485,3 +510,6 @@ if plt:
 # - Vaswani et al. (2017), *Attention is all you need*, section 3.2: the formula.
 # - Nadaraya (1964), *On estimating regression*, and Watson (1964), *Smooth regression analysis*: the same average, in
 #   statistics.
+# - Alammar (2018), *The illustrated transformer* (jalammar.github.io/illustrated-transformer): each step as a picture.
+# - 3Blue1Brown (2024), *Attention in transformers, step-by-step*, chapter 6 of *Deep learning*: queries, keys and values
+#   as a film.

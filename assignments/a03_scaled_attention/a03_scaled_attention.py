@@ -138,6 +138,44 @@ def slope(seed: int) -> float:
 # *Your answer, three to five sentences.*
 
 # %% [markdown]
+# ### Histograms of scores
+#
+# See it with your own numbers. Draw 2000 pairs of a query and a key for each of four widths, all entries standard normal, with your seed:
+#
+# ```python
+# rng = np.random.default_rng(seed)
+# scores = {}
+# for d in (4, 16, 64, 256):
+#     q, k = rng.normal(size=(2000, d)), rng.normal(size=(2000, d))
+#     scores[d] = (q * k).sum(axis=1)
+#
+# edges, narrow = np.linspace(-32, 32, 33), np.linspace(-4, 4, 33)
+# ```
+
+# %%
+your_numbers("score_histograms")
+
+# %% [markdown]
+# The data are graded. Plot them if you can, the four widths in one picture, one picture without the scale and one with it: `plt.stairs(heights, edges)`.
+#
+# 1. `unscaled`: for each width, `{4: …, 16: …, 64: …, 256: …}`, the heights of 32 bars: the share of the 2000 scores that lies between two neighbouring `edges`.
+# 2. `scaled`: the same for the scores divided by $\sqrt{d_k}$, and the edges in `narrow`. What do four such curves have in common?
+# 3. `outside`: a histogram shows only what lies between its outermost edges, and some ways of drawing one hide that. Which share of your unscaled scores
+#    of width 256 is in no bar?
+# 4. `predicted`: without drawing anything, which share of unscaled scores of width 1024 do you expect between −2 and 2, if they are normally distributed?
+#    (`math.erf(x / math.sqrt(2))` is the share of a standard normal number between $-x$ and $x$.)
+
+# %% exercise="score_histograms"
+unscaled = None   # {4: …, 16: …, 64: …, 256: …}, 32 heights each
+scaled = None     # the same
+outside = None    # one number
+predicted = None  # one number
+
+# %% [markdown]
+# *Where you meet this.* Histograms of scores, of activations and of gradients are what one logs while a model is trained: a scale that drifts is seen there
+# long before the loss shows it.
+
+# %% [markdown]
 # ### How fast does an unscaled softmax saturate?
 #
 # A query meets 32 keys, all with standard normal entries. For each width
@@ -221,7 +259,7 @@ def fair_variance(d: int, n: int, seed: int) -> float:
 # | 3 | `W = softmax(S)`, where `S` is 0 up to the diagonal, then $-\infty$ | the weights come out of a softmax with a mask |
 # | 4 | $Q K^\top / \sqrt{d_k}$ in place of the zeros of `S` | the weights depend on what the tokens say |
 #
-# Steps 1 to 3 compute the same numbers. Only in the last one does anybody decide how much a token counts.
+# Steps 1 to 3 compute the same numbers. Only in the last one does anybody decide how much a token counts. By what does one see it in the weights?
 
 # %% tags=["demonstration"]
 if plt:
@@ -775,3 +813,4 @@ if plt:
 # - Dao et al. (2022), *FlashAttention*, appendix B: the backward pass, without ever storing the weights.
 # - Henry et al. (2020), *Query-key normalization for transformers*: another answer to scores that spread
 #   too far.
+# - Zhang, Lipton, Li & Smola, *Dive into deep learning* (d2l.ai), the chapter on attention: a textbook whose code runs.

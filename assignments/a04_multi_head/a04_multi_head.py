@@ -102,8 +102,8 @@ differ = None   # one of "A", "B", "C", "D"
 # ### Reshape, then transpose
 #
 # In code there is one matrix product for all heads. Then the columns are dealt out: head 0 gets the first
-# $d/h$ columns of every token, head 1 the next ones, and so on. It takes two steps, and the picture shows what happens
-# if one forgets the second.
+# $d/h$ columns of every token, head 1 the next ones, and so on. It takes two steps. What does head 0 get
+# if one forgets the second?
 
 # %% tags=["demonstration"]
 if plt:
@@ -392,8 +392,10 @@ ranks = None        # two whole numbers
 # narrowest head there is: $d_k = 1$, and queries and keys are the same three numbers $x$. So the scores are $x x^\top$, and
 # the scale is 1.
 #
-# Is what you find there an accident of these numbers? Below your numbers stand the steps of a proof that it is none, for $n$ different
-# queries and $n$ different keys of width 1, in a wrong order and with a few among them that belong to no proof.
+# Is what you find there an accident of these numbers? Take two queries $a$, $b$ and two keys $u$, $v$ of width 1, and divide the rows by their sums,
+# $Y = e^{au} + e^{av}$ and $Z = e^{bu} + e^{bv}$: when is the determinant 0? For $n$ of each, suppose that $E c = 0$ with $E_{ij} = e^{q_i k_j}$. Then
+# $f(t) = c_1 e^{k_1 t} + \dots + c_n e^{k_n t}$ is 0 at all $n$ queries $t = q_i$. If that leaves only $c = 0$, the columns of $E$ are independent: the
+# weights, whose rows are those of $E$, each divided by a number, have rank $n$.
 
 # %%
 your_numbers("rank_logits")
@@ -401,14 +403,17 @@ your_numbers("rank_logits")
 # %% [markdown]
 # 1. `A`: the weights; `det`: the determinant of $A$.
 # 2. `ranks`: the rank of the scores, and that of the weights.
-# 3. `order`: the letters of the right steps, in an order in which each follows from those before it.
+# 3. `steps`: lead the determinant of the two by two weights, `(exp(a*u)/Y)*(exp(b*v)/Z) - (exp(a*v)/Y)*(exp(b*u)/Z)`, to
+#    $e^{av + bu} \bigl(e^{(a - b)(u - v)} - 1\bigr) / (Y Z)$, one equality a line. For which queries and keys is it 0?
+#    `few_zeros`: and for $n$ different queries and $n$ different keys, why does $f$ vanish at all queries only if $c = 0$?
 # 4. `statement`: which one is right, for $n$ queries and $m$ keys?
 
 # %% exercise="rank_logits"
 A = None          # three rows of three numbers
 det = None        # one number
 ranks = None      # two whole numbers
-order = None      # letters, such as "C A F B"
+steps = None      # a list of lines
+few_zeros = None  # one of "A", "B", "C", "D", "E"
 statement = None  # one of "A", "B", "C", "D"
 
 # %% [markdown]
@@ -537,3 +542,5 @@ if plt:
 # - Michel, Levy & Neubig (2019), *Are sixteen heads really better than one?*: what happens if heads are removed.
 # - Elhage et al. (2021), *A mathematical framework for transformer circuits*: a layer as a sum of heads.
 # - Bhojanapalli et al. (2020), *Low-rank bottleneck in multi-head attention models*: how wide a head should be.
+# - Rogozhnikov (2022), *Einops: Clear and reliable tensor manipulations with Einstein-like notation* (einops.rocks):
+#   `rearrange(x, "b n (h c) -> b h n c", h=h)` splits heads and says so. Once you know what a reshape does, use this.

@@ -337,20 +337,24 @@ neighbours = None  # one number
 # %% [markdown]
 # ### Why these functions?
 #
-# Could two positions have one encoding, at any distance whatever? No: here are the steps of a proof in a wrong
-# order, and a few that belong to no proof. The positions $p$ and $p'$ are whole numbers.
+# Could two positions have one encoding, at any distance whatever? No, and the first pair alone shows it: its angle is the
+# position itself, in radians. How far apart are the two points of this pair at the positions $p$ and $p + k$, which are whole numbers?
+#
+# 1. `steps`: lead the square of this distance, `(sin(p + k) - sin(p))^2 + (cos(p + k) - cos(p))^2`, to a form without $p$, one
+#    equality a line.
+# 2. `never_again`: and why is it never 0 for two different positions?
 
 # %%
 your_numbers("pe_why")
 
 # %% [markdown]
-# 1. `order`: the letters of the right steps, in an order in which each follows from those before it.
-# 2. `holds`: which of these follow from the formula, for every even width?
-# 3. `nearest_return`: of the shifts $k = 1, \dots, 999$, which one brings the *first* pair nearest to
+# 3. `holds`: which of the other statements follow from the formula, for every even width?
+# 4. `nearest_return`: of the shifts $k = 1, \dots, 999$, which one brings the *first* pair nearest to
 #    where it was? (A computer may look; a good fraction for $\pi$ explains what it finds.)
 
 # %% exercise="pe_why"
-order = None           # letters, such as "C A F B"
+steps = None           # a list of lines
+never_again = None     # one of "A", "B", "C", "D", "E"
 holds = None           # letters
 nearest_return = None  # a whole number
 
@@ -663,6 +667,53 @@ def toeplitz_bias(b: "array, a bias for each offset", n: int) -> "array (n, n)":
 
 
 # %% [markdown]
+# ### A vector for every offset
+#
+# A bias says that near keys count more. It can't say that *this* word looks for a verb two places on. For that the offset
+# has to meet the query. So let each offset have a vector $r$ of its own, and let the query meet it as it meets the key:
+#
+# $$ s_{ij} = \frac{q_i \cdot k_j + q_i \cdot r_{\operatorname{clip}(j - i)}}{\sqrt{d_k}} . $$
+#
+# Offsets are clipped to $-K \dots K$. The $2K + 1$ vectors are the rows of a table $R$, that of the offset $-K$ first.
+#
+# *An example* with $K = 1$, $q = (1, 2)$ and $d_k = 2$: the key $(3, 0)$ stands two places before the query, and the row for the offset
+# $-1$ is $(0, 1)$. The score is $(3 + 2)/\sqrt 2 = 3.536$. Your query stands at position $i$ of four, the first of which is 0; $K = 1$.
+
+# %%
+your_numbers("shaw_score")
+
+# %% [markdown]
+# 1. `rows`: which row of $R$ does each of the four keys get? Rows are counted from 0.
+# 2. `scores`: the four scores of your query.
+# 3. `relative_scores(Q, K, R)`: the scores of all queries. `Q` and `K` have the shape $(\dots, n, d)$, where the axes in front belong to
+#    examples and heads, and `R` has the shape $(2K + 1, d)$ and serves all of them. Mind how it is computed: a vector laid out for
+#    each pair of a query and a key would be $n^2 d$ numbers, and there are $2K + 1$ different ones. It is counted that no array
+#    is as large.
+
+# %% exercise="shaw_score"
+import numpy as np
+
+rows = None    # four whole numbers
+scores = None  # four numbers
+
+
+def relative_scores(
+    Q: "array (…, n, d)", K: "array (…, n, d)", R: "array (2K + 1, d)"
+) -> "array (…, n, n)":
+    """Return the scaled scores of contents and of offsets j − i, clipped to −K … K.
+
+    >>> relative_scores(np.eye(2), np.zeros((2, 2)), np.array([[2.0, 4.0], [0.0, 0.0], [6.0, 8.0]])) * 2**0.5
+    array([[0., 6.],
+           [4., 0.]])
+    """
+    raise NotImplementedError
+
+
+# %% [markdown]
+# **Where you meet this.** Shaw's models had such vectors for the values, too, and clipped at 16. T5 kept one number for each offset and head, which is
+# the bias of the last exercise; Transformer-XL and DeBERTa let positions meet contents in further ways.
+
+# %% [markdown]
 # ## In a trained model: does it count positions or distances?
 #
 # The small model of the first notebook rotates its queries and keys, with base 100, and was trained on 24 symbols. Its scores depend
@@ -712,3 +763,5 @@ if plt:
 # - Press, Smith & Lewis (2022), *Train short, test long*: ALiBi, and what it does beyond the training length.
 # - Kazemnejad et al. (2023), *The impact of positional encoding on length generalization in transformers*: no
 #   encoding at all is a serious competitor under a causal mask.
+# - Biderman et al. (2021), *Rotary embeddings: A relative revolution* (blog.eleuther.ai/rotary-embeddings): the rotations
+#   with pictures and code.

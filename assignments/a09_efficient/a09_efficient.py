@@ -134,7 +134,7 @@ weights = None      # three numbers
 # necessary.) A popular map is $\operatorname{elu}(x) + 1$, which is $x + 1$ for $x > 0$ and $e^x$ for $x \le 0$, entry by entry.
 # In some published code one finds $\max(x, 0) + 1$
 # in its place, which can't tell one negative number from another, and a small $\varepsilon$ added to
-# the denominator "for stability". The picture compares the two maps.
+# the denominator "for stability". What are the two maps of $-1$ and of $-3$?
 
 # %% tags=["demonstration"]
 if plt:
@@ -263,9 +263,11 @@ def recurrent_step(state: "(S, z)", q: "(d_k,)", k: "(d_k,)", v: "(d_v,)") -> "(
 your_numbers("lin_rank")
 
 # %% [markdown]
-# 1. `order`: the weights $\varphi(Q)\, \varphi(K)^\top$, each row divided by its sum, have at most rank $D$. Above
-#    stand the steps of a proof in disorder, with some that are wrong. Write the letters of the right steps
-#    in a right order, as in `"C A F"`.
+# 1. `steps`: a row of $\varphi(Q)\, \varphi(K)^\top$ is divided by its sum. Is that still a product through $D$ features? Take one query with the
+#    features $f_a$, $a = 1, \dots, r$ (write `r` for $D$), and keys $j$ with the features $g_{ja}$. Lead its weight for key $j$, which is
+#    `sum(f_a*g_ja, a, 1, r)/sum(sum(f_a*g_ka, a, 1, r), k)`, to $\sum_a u_a\, g_{ja}$, one equality a line. Known are $s_a = \sum_k g_{ka}$,
+#    $z = \sum_a f_a s_a$ and $u_a = f_a / z$. Rules: *order of sums*, *linearity of sums*, *definition*.
+#    `conclusion`: what does this say about the rank?
 # 2. `rank`: which rank do the weights have for your $n$ and $D$, unless features happen to depend on each other?
 # 3. `distance`: how near can a matrix of rank $D$ come to the $n \times n$ identity?
 # 4. `softmax_rank`: and which rank have *softmax* weights of $n = 8$ tokens with $d_k = 3$? Try
@@ -275,7 +277,8 @@ your_numbers("lin_rank")
 #    the two other keys together? In units of $10^{-9}$.
 
 # %% exercise="lin_rank"
-order = None         # letters, "C A F" for example
+steps = None         # a list of lines
+conclusion = None    # one of "A", "B", "C", "D"
 rank = None          # a whole number
 distance = None      # one number
 softmax_rank = None  # a whole number
@@ -534,7 +537,7 @@ numbers = None   # two whole numbers
 #
 # A *sparse* pattern says which keys a query may look at, and the softmax runs over those alone. So it is a mask,
 # and the question is which one. If the pattern is fixed beforehand, scores that it forbids need not be
-# computed at all. The four patterns of this part:
+# computed at all. Which of the four patterns of this part let a query see far, and which show it all of its neighbours?
 
 # %% tags=["demonstration"]
 if plt:
@@ -879,3 +882,4 @@ if plt:
 # - Wang et al. (2020), *Linformer: Self-attention with linear complexity*: fewer keys.
 # - Beltagy, Peters & Cohan (2020), *Longformer*, and Zaheer et al. (2020), *Big Bird*: the patterns.
 # - Tay et al. (2022), *Efficient transformers: A survey*: all of them in one table.
+# - Weng (2023), *The transformer family version 2.0* (lilianweng.github.io): patterns, recurrences and kernels in pictures.

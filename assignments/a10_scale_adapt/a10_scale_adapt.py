@@ -127,8 +127,8 @@ capacity = None   # a whole number
 dropped = None    # four whole numbers
 
 # %% [markdown]
-# The picture shows what routing without any further care tends to: an expert that is chosen more often is trained more
-# often, gets better, and is chosen more often still.
+# Without any further care an expert that is chosen more often is trained more often, gets better, and is chosen more often
+# still. How much is dropped then, and how much if all are chosen equally often?
 
 # %% tags=["demonstration"]
 if plt:
@@ -281,6 +281,9 @@ twelve = None        # four whole numbers
 all_bytes = None     # a whole number
 kept_bytes = None    # a whole number
 
+# %% [markdown]
+# How exactly does one have to hit the best length? What do half of it and twice of it cost?
+
 # %% tags=["demonstration"]
 if plt:
     s_axis = np.arange(1, 65)
@@ -294,7 +297,7 @@ if plt:
 
 # %% [markdown]
 # *The picture:* units against the length of a segment, for 64 layers. A dotted line rises (the live segment), a dashed one falls steeply (the inputs of the
-# segments), and their sum, solid, has a flat valley between. A neighbour of the best length costs hardly more.
+# segments), and their sum, solid, has a flat valley between. From 6 to 11 layers it is one unit above the least at most, and any length from half of the best to twice the best costs at most a quarter more.
 #
 # Mind what a unit is. Here it is one array of size $n \times d$ for each layer. Attention has arrays of size $h \times n \times n$ besides, unless they are computed again as well: with 12 heads,
 # $n = 1024$ and $d = 768$ these are sixteen times as large as a unit.
@@ -367,6 +370,45 @@ def smallest_part(sizes: "list of whole numbers", cuts: int) -> int:
     raise NotImplementedError
 
 # %% [markdown]
+# ### The least recomputation for a memory budget
+#
+# Segments are simple; what would be best? Let the chain have $L$ layers, and let there be room for $s$ states at a time. The input of the chain takes one of these *slots*, so
+# $s \ge 1$. A backward step through a layer needs the input of that layer, and runs the layer itself; this run is part of the step and isn't counted. What is counted are all other
+# runs of a layer, those of the first pass among them. *An example:* three layers, one slot. From the input layers 1 and 2 are run, and layer 3 steps back; layer 1 is run, and layer 2 steps
+# back; layer 1 steps back: three runs. With two slots the state behind layer 1 is kept on the way, and layer 2 steps back at the cost of no further run: two.
+#
+# Suppose that the first state is stored behind $k$ layers. Then three things follow one another: these $k$ layers are run; what lies behind is reversed, a chain of its own that begins at the stored state; and the
+# $k$ layers in front are reversed. Mind how many slots each of the two has.
+
+# %%
+your_numbers("ckpt_budget")
+
+# %% [markdown]
+# 1. `pieces`: two slots, your `L` and your `k`. The runs of the three things, each done as well as can be.
+# 2. `least`: the fewest runs for your `L` with one, two and three slots, over all $k$. (On paper: fill in a row for two slots, from short chains to long ones, then one for three.)
+# 3. `least_runs(L, s)`: the fewest runs for any chain and any number of slots. It is counted that shorter chains aren't worked out again and again.
+# 4. `fewest`: with how many slots, at least, can 96 layers be reversed in at most $2 \cdot 96$ runs? (Segments of ten hold 20 units at the peak.)
+
+# %% exercise="ckpt_budget"
+pieces = None  # three whole numbers
+least = None   # three whole numbers
+fewest = None  # a whole number
+
+
+def least_runs(L: int, s: int) -> int:
+    """Return the least number of runs that reverse a chain of L layers with s slots.
+
+    >>> least_runs(3, 1), least_runs(3, 2)
+    (3, 2)
+    """
+    raise NotImplementedError
+
+
+# %% [markdown]
+# *Where you meet this.* If no layer is run more than $r$ times, chains of up to $\binom{s + r}{s}$ layers can be reversed with $s$ slots: the numbers of the last exercise. So memory and time
+# need to grow like the logarithm of the depth only, both at once. Programs for automatic differentiation have done so since *revolve*; for layers of unequal size and time a plan is found by the same recursion, or by a solver.
+
+# %% [markdown]
 # ### In PyTorch
 #
 # `torch.utils.checkpoint.checkpoint(f, *args, use_reentrant=False)` computes `f(*args)` and saves the arguments alone; in the backward pass it
@@ -393,6 +435,34 @@ def checkpointed(blocks: "list of modules", segments: int, x: "tensor") -> "tens
 
 
 calls = None  # two whole numbers
+
+# %% [markdown]
+# ### How long a pipeline waits
+#
+# Layers can be dealt out, too: the first few to one device, the next few to another. With $p$ such *stages* only one would work at a time, so a batch is cut into $m$ **micro-batches**, which follow one
+# another through the stages. Let a micro-batch take one unit of time to go forward through a stage, and one to go back. The devices that have nothing to do yet, or no more, wait: that is the **bubble**. *An example:* with two stages and
+# three micro-batches, forward takes four units; each device works for three of them and waits for one.
+#
+# Two orders are common. In one, all micro-batches go forward, and then all go back (GPipe). In the other a stage alternates as soon as it can, one forward, one backward (1F1B): it takes as long, and the first one comes back
+# while later ones still go forward. A stage holds the activations of a micro-batch from the time when it begins to go forward there until it has come back.
+
+# %%
+your_numbers("pipeline_bubbles")
+
+# %% [markdown]
+# 1. `bubble`: the share of the time, there and back, for which a device waits. A formula in `p` and `m`. `share`: in numbers, for your $p$ and $m$.
+# 2. `needed`: how many micro-batches does it take at least until the bubble is below your percentage, with your $p$ stages?
+# 3. `held`: four whole numbers, for your $p$ and $m$. How many micro-batches does the *first* stage hold at most, and how many the *last*, if all go forward first? And how many do they hold when they alternate?
+
+# %% exercise="pipeline_bubbles"
+bubble = None  # a formula in p, m
+share = None   # one number
+needed = None  # a whole number
+held = None    # four whole numbers
+
+# %% [markdown]
+# **Where you meet this.** Alternating doesn't shrink the bubble, it shrinks the memory, so that more micro-batches can be had, and these shrink the bubble. Megatron-LM deals several thin slices of layers to each device, which divides the bubble by
+# their number, for more messages; DeepSeek-V3 sends micro-batches in from both ends.
 
 # %% [markdown]
 # ## 3 Sixteen bits
@@ -426,6 +496,9 @@ rounded = None           # five whole numbers
 spacing = None           # two numbers
 bfloat16_largest = None  # two numbers
 
+# %% [markdown]
+# Two formats have 16 bits. Which of them could hold a gradient of $10^{-12}$, and what does it pay for that? (Your exponents are the ends of the bars.)
+
 # %% tags=["demonstration"]
 if plt:
     formats = [("float16", -24, 16, 3.31), ("bfloat16", -133, 128, 2.41), ("float32", -149, 128, 7.22)]
@@ -440,7 +513,7 @@ if plt:
 
 # %% [markdown]
 # *The picture:* three bars over exponents of 2. That of float16 reaches from −24 to 16, those of bfloat16 and float32 from −133 and −149 to 128. Beside them stand
-# the decimal digits: 3.31, 2.41 and 7.22. bfloat16 buys range with digits.
+# the decimal digits: 3.31, 2.41 and 7.22. A gradient of $10^{-12}$ is near $2^{-40}$, beyond the bar of float16: bfloat16 holds it, and pays with a digit.
 #
 # ### Where the exponential overflows
 #
@@ -659,6 +732,9 @@ stable_rank = None   # one number
 entropy_rank = None  # one number
 proof_order = None   # letters in order
 identity = None      # three numbers
+
+# %% [markdown]
+# How large an error does an eighth of the full rank leave? Guess before you look: for singular values that fall like $1/i$, for a matrix of random entries, and for the identity.
 
 # %% tags=["demonstration"]
 if plt:
@@ -997,3 +1073,6 @@ if plt:
 # - He et al. (2022), *Towards a unified view of parameter-efficient transfer learning*: prefixes, adapters and LoRA as one family.
 # - Jang, Gu & Poole (2017), *Categorical reparameterization with Gumbel-softmax*, and Maddison, Mnih & Teh (2017), *The concrete distribution*: the same idea, found twice.
 # - Shoeybi et al. (2019), *Megatron-LM*: a layer on several devices. Rajbhandari et al. (2020), *ZeRO*: the three stages.
+# - Griewank & Walther (2000), *Algorithm 799: revolve*: the least recomputation. Huang et al. (2019), *GPipe*: pipelines and their bubble.
+# - Anthony, Biderman & Schoelkopf (2023), *Transformer math 101* (blog.eleuther.ai/transformer-math): the memory of a training run, as rules of thumb.
+# - Hugging Face, *PEFT* (github.com/huggingface/peft): LoRA, prefixes and prompts for models that are ready trained. To adapt one, use it.

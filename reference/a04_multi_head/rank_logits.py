@@ -5,7 +5,8 @@ Source: Bhojanapalli et al. (2020), "Low-rank bottleneck in multi-head attention
 
 import numpy as np
 
-from autograder.exercise import Choice, Count, Exercise, Numbers, Ordering
+from autograder.algebra import IndexedChain, Waypoint
+from autograder.exercise import Choice, Count, Derivation, Exercise, Numbers
 from reference.helpers import softmax
 
 exercise = Exercise(
@@ -23,44 +24,10 @@ exercise = Exercise(
 )
 
 
-proof = Ordering(
-    [
-        "We show first that $f(t) = c_1 e^{k_1 t} + \\dots + c_n e^{k_n t}$, where the $k_j$ are "
-        "different and not all $c_j$ are 0, has at most $n - 1$ zeros. For $n = 1$ it has none.",
-        "Let it be known for fewer than $n$ terms. If a $c_j$ is 0, there are fewer. Else look at "
-        "$g(t) = e^{-k_1 t} f(t)$, which has the same zeros.",
-        "Its derivative $g'$ has $n - 1$ terms, with the different exponents $k_j - k_1$ for $j > "
-        "1$: at most $n - 2$ zeros.",
-        "Between two neighbouring zeros of $g$ lies one of $g'$. So $g$, and with it $f$, has at "
-        "most $n - 1$ zeros.",
-        "Now let $E_{ij} = e^{q_i k_j}$ and $E c = 0$. Then $f$ has the $n$ different zeros $q_1, "
-        "\\dots, q_n$, and so $c = 0$.",
-        "So the columns of $E$ are independent: $E$ has the rank $n$.",
-        "Softmax divides each row of $E$ by its sum, a positive number. So the weights have the "
-        "rank $n$ as well.",
-    ],
-    distractors={
-        "rank_passes_through": (
-            "The scores have rank 1, and an exponential taken entry by entry keeps the rank.",
-            "An exponential of each entry is no linear map. Which ranks did you find yourself?",
-        ),
-        "positive_entries_suffice": (
-            "All entries of $E$ are positive, so its determinant is positive.",
-            "All entries of a matrix of ones are positive, and its determinant is 0.",
-        ),
-        "derivative_read_backwards": (
-            "Between two neighbouring zeros of $g'$ lies one of $g$, so $g$ has at least as many.",
-            "Rolle's theorem leads from zeros of a function to those of its derivative, not back.",
-        ),
-    },
-)
-
-
 @exercise.variant
 def draw(rng):
-    """x: three different whole numbers, at once queries and keys; the steps by their letters."""
-    x = np.sort(rng.choice([-3, -2, -1, 1, 2, 3], 3, replace=False))
-    return {"x": x, "steps": proof.shuffled(rng)}
+    """x: three different whole numbers, at once queries and keys."""
+    return {"x": np.sort(rng.choice([-3, -2, -1, 1, 2, 3], 3, replace=False))}
 
 
 @exercise.part(points=1, answer=Numbers())
@@ -141,10 +108,117 @@ def trace(A):
     return np.trace(A)
 
 
-@exercise.part(points=3, answer=proof)
-def order(steps):
-    """For different queries and different keys of width 1: a proof that the rank is full."""
-    return proof.order(steps)
+START = "(exp(a*u)/Y)*(exp(b*v)/Z) - (exp(a*v)/Y)*(exp(b*u)/Z)"
+
+
+def differences_are_shown(line):
+    """Does an exponential of the product of both differences stand beside a 1?"""
+    products = [f"({one})*({two})" for one in ("a - b", "b - a") for two in ("u - v", "v - u")]
+    exponentials = [f"exp({sign}{product})" for sign in ("", "-") for product in products]
+    return line.shows(*(f"{e} - 1" for e in exponentials), *(f"1 - {e}" for e in exponentials))
+
+
+chain = IndexedChain(
+    start=START,
+    target="exp(a*v + b*u)*(exp((a - b)*(u - v)) - 1)/(Y*Z)",
+    names=("a", "b", "u", "v", "Y", "Z"),
+    positive=("Y", "Z"),
+    indices=("i",),
+    size="N",
+    min_lines=3,
+    ends=Waypoint(
+        "End with one product, of which a factor holds (a − b)(u − v).", differences_are_shown
+    ),
+)
+
+
+@exercise.part(points=2, answer=Derivation(chain))
+def steps():
+    """The determinant of the weights of two queries a, b and two keys u, v, as one product."""
+    return [
+        START,
+        "(exp(a*u)*exp(b*v) - exp(a*v)*exp(b*u))/(Y*Z)",
+        "(exp(a*u + b*v) - exp(a*v + b*u))/(Y*Z)",
+        "exp(a*v + b*u)*(exp(a*u + b*v - a*v - b*u) - 1)/(Y*Z)",
+        "exp(a*v + b*u)*(exp((a - b)*(u - v)) - 1)/(Y*Z)",
+    ]
+
+
+@steps.alternative
+def factor_taken_out_at_once():
+    """Take the second product out, and sort the exponent afterwards."""
+    return [
+        START,
+        "(exp(a*u + b*v) - exp(a*v + b*u))/(Y*Z)",
+        "exp(a*v + b*u)/(Y*Z)*(exp(a*(u - v) - b*(u - v)) - 1)",
+        "exp(a*v + b*u)/(Y*Z)*(exp((a - b)*(u - v)) - 1)",
+    ]
+
+
+@steps.alternative
+def exponents_first():
+    """Join the exponentials of each term, keep both terms for a while."""
+    return [
+        START,
+        "exp(a*u)*exp(b*v)/(Y*Z) - exp(a*v)*exp(b*u)/(Y*Z)",
+        "exp(a*u + b*v)/(Y*Z) - exp(a*v + b*u)/(Y*Z)",
+        "exp(a*v + b*u)*(exp(a*u + b*v - a*v - b*u) - 1)/(Y*Z)",
+        "exp(a*v + b*u)*(exp((a - b)*(u - v)) - 1)/(Y*Z)",
+    ]
+
+
+@steps.alternative
+def in_latex():
+    """Fractions and powers in LaTeX."""
+    return [
+        r"= \frac{e^{a u} e^{b v} - e^{a v} e^{b u}}{Y Z}",
+        r"= \frac{e^{a u + b v} - e^{a v + b u}}{Y Z}",
+        r"= \frac{e^{a v + b u} (e^{a u + b v - a v - b u} - 1)}{Y Z}",
+        r"= \frac{e^{a v + b u} (e^{(a - b)(u - v)} - 1)}{Y Z}",
+    ]
+
+
+@exercise.part(
+    points=1,
+    answer=Choice(
+        [
+            "The scores have rank 1, and an exponential taken entry by entry keeps the rank.",
+            "All $e^{q_i k_j}$ are positive, so the determinant of such a table is positive.",
+            "$e^{-k_1 t} f(t)$ has the same zeros, and a derivative with one term less. Between "
+            "two zeros lies one of the derivative, so term by term $f$ has at most $n - 1$.",
+            "$e^{-k_1 t} f(t)$ has a derivative with one term less. Between two zeros of the "
+            "derivative lies one of $f$, so $f$ has at least $n - 1$.",
+            "$f$ is a sum of positive numbers, so it has no zero at all.",
+        ]
+    ),
+)
+def few_zeros():
+    """Why can f, which is not 0 everywhere, not vanish at n different queries?"""
+    return "C"
+
+
+@few_zeros.misconception()
+def rank_passes_through():
+    """An exponential of each entry is no linear map. Which ranks did you find yourself?"""
+    return "A"
+
+
+@few_zeros.misconception()
+def positive_entries_suffice():
+    """All entries of a matrix of ones are positive, and its determinant is 0."""
+    return "B"
+
+
+@few_zeros.misconception()
+def derivative_read_backwards():
+    """Rolle's theorem leads from zeros of a function to those of its derivative, not back."""
+    return "D"
+
+
+@few_zeros.misconception()
+def all_signs_positive():
+    """The exponentials are positive. The factors c_j in front of them need not be."""
+    return "E"
 
 
 @exercise.part(

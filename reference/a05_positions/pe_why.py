@@ -5,7 +5,8 @@ Source: Vaswani et al. (2017), "Attention is all you need", section 3.5.
 
 import numpy as np
 
-from autograder.exercise import Choice, Count, Exercise, Ordering
+from autograder.algebra import Chain, Waypoint
+from autograder.exercise import Choice, Count, Derivation, Exercise
 
 exercise = Exercise(
     "pe_why",
@@ -13,52 +14,128 @@ exercise = Exercise(
     source="Vaswani et al. (2017), section 3.5",
     minutes=35,
     hints=[
-        "Suppose that two positions have the same row, and look at the first pair alone: what"
-        " do equal sine *and* cosine say of the two angles?",
+        "Multiply the two squares out. What do a squared sine and cosine of one angle add up to, "
+        "and which theorem has the products that are left?",
+        "Ask for which shifts the distance is 0, and which whole numbers are among these.",
         "The angles of the first pair are whole numbers, and a full turn is 2π: you look for "
         "whole k close to a multiple of that.",
     ],
 )
 
 
-proof = Ordering(
-    [
-        "Suppose that two different positions $p$ and $p'$ have the same row.",
-        "Then their first pairs are equal. The first frequency is 1, so $\\sin p = \\sin p'$ and "
-        "$\\cos p = \\cos p'$.",
-        "So the angles $p$ and $p'$ belong to one point of the unit circle: $p - p' = 2\\pi m$ "
-        "with a whole number $m$.",
-        "Here $m$ is not 0, since the positions are different.",
-        "So one may divide: $\\pi = (p - p') / (2m)$, a fraction of whole numbers.",
-        "But $\\pi$ is irrational, a contradiction: no two positions have the same row.",
-    ],
-    distractors={
-        "sine_alone": (
-            "The sine takes each of its values once, so $\\sin p = \\sin p'$ gives $p = p'$.",
-            "The sine takes its values again and again: it needs the cosine to tell an angle.",
-        ),
-        "different_frequencies_suffice": (
-            "All pairs have different frequencies, so they are never back at the same time.",
-            "Pairs that turn once in 2, 4 and 8 positions differ, and are all back after 8.",
-        ),
-        "only_as_far_as_the_text": (
-            "The slowest pair has a wavelength of over 10,000, and no text is that long.",
-            "Asked are all positions, not those of a short text.",
-        ),
-    },
+START = "(sin(p + k) - sin(p))^2 + (cos(p + k) - cos(p))^2"
+
+
+def is_multiplied_out(line):
+    """Have the squares been multiplied out, or the two rows been expressed by each other?"""
+    return line.shows(
+        "sin(p + k)*sin(p)",
+        "2*sin(p + k)*sin(p)",
+        "-2*sin(p + k)*sin(p)",
+        "sin(p)^2 + cos(p)^2",
+        "sin(p + k)^2 + cos(p + k)^2",
+        "(cos(k) - 1)^2",
+        "cos(k)^2",
+    )
+
+
+chain = Chain(
+    start=START,
+    target="2 - 2*cos(k)",
+    names=("p", "k"),
+    final_names=("k",),
+    waypoints=(Waypoint("Show the squares multiplied out.", is_multiplied_out),),
 )
 
 
-@exercise.variant
-def draw(rng):
-    """The steps of the proof by their letters."""
-    return {"steps": proof.shuffled(rng)}
+@exercise.part(points=2.5, answer=Derivation(chain))
+def steps():
+    """The squared distance of the first pairs at p and at p + k, to a form without p."""
+    return [
+        START,
+        "sin(p + k)^2 - 2*sin(p + k)*sin(p) + sin(p)^2"
+        " + cos(p + k)^2 - 2*cos(p + k)*cos(p) + cos(p)^2",
+        "2 - 2*(sin(p + k)*sin(p) + cos(p + k)*cos(p))",
+        "2 - 2*cos(k)",
+    ]
 
 
-@exercise.part(points=3.5, answer=proof)
-def order(steps):
-    """No two positions have the same row: the proof in order."""
-    return proof.order(steps)
+@steps.alternative
+def difference_of_the_angles():
+    """Both squares at once, and the angle as a difference."""
+    return [
+        START,
+        "2 - 2*sin(p + k)*sin(p) - 2*cos(p + k)*cos(p)",
+        "2 - 2*cos((p + k) - p)",
+        "2 - 2*cos(k)",
+    ]
+
+
+@steps.alternative
+def addition_theorems_first():
+    """Turn the pair by k, and collect what stands beside sin p and cos p."""
+    return [
+        START,
+        "(sin(p)*cos(k) + cos(p)*sin(k) - sin(p))^2 + (cos(p)*cos(k) - sin(p)*sin(k) - cos(p))^2",
+        "(sin(p)^2 + cos(p)^2)*((cos(k) - 1)^2 + sin(k)^2)",
+        "(cos(k) - 1)^2 + sin(k)^2",
+        "2 - 2*cos(k)",
+    ]
+
+
+@steps.alternative
+def in_latex():
+    """The same in LaTeX, to the square of a sine."""
+    return [
+        r"(\sin(p + k) - \sin(p))^2 + (\cos(p + k) - \cos(p))^2",
+        r"= 2 - 2 (\sin(p + k) \sin(p) + \cos(p + k) \cos(p))",
+        r"= 2 - 2 \cos(k)",
+        r"= 4 \sin^2(k/2)",
+    ]
+
+
+@exercise.part(
+    points=1,
+    answer=Choice(
+        [
+            "A sine takes each of its values once, so the first pair shows every position by "
+            "itself.",
+            "It is 0 only for $k = 2\\pi m$ with a whole number $m$; for $m \\ne 0$ the number "
+            "$\\pi = k/(2m)$ would be a fraction.",
+            "All pairs turn at different speeds, so they are never back at the same time.",
+            "The slowest pair needs over 10,000 positions for a turn, and no text is that long.",
+            "It is 0 only for $k = 2\\pi m$, and the smallest such number that is not 0, "
+            "$6.28$, is no whole one.",
+        ]
+    ),
+)
+def never_again():
+    """Why do two different positions never have the same row?"""
+    return "B"
+
+
+@never_again.misconception()
+def sine_alone():
+    """The sine takes its values again and again: it needs the cosine to tell an angle."""
+    return "A"
+
+
+@never_again.misconception()
+def different_speeds_suffice():
+    """Pairs that turn once in 2, 4 and 8 positions differ, and are all back after 8."""
+    return "C"
+
+
+@never_again.misconception()
+def only_as_far_as_the_text():
+    """Asked are all positions, not those of a short text."""
+    return "D"
+
+
+@never_again.misconception()
+def only_the_first_turn():
+    """After one turn it is no whole number. What excludes that it is one after many turns?"""
+    return "E"
 
 
 @exercise.part(

@@ -6,7 +6,8 @@ attention", section 3.
 
 import numpy as np
 
-from autograder.exercise import Count, Exercise, Numbers, Ordering
+from autograder.algebra import IndexedChain
+from autograder.exercise import Choice, Count, Derivation, Exercise, Numbers
 
 exercise = Exercise(
     "lin_rank",
@@ -14,8 +15,8 @@ exercise = Exercise(
     source="Eckart & Young (1936); Bhojanapalli et al. (2020), section 3",
     minutes=20,
     hints=[
-        "Of which few rows are all rows of the product made? And is a row still made of them "
-        "when it has been divided by a number?",
+        "In the denominator one sum runs over keys, the other one over features. Which of the two "
+        "has a factor that the other index doesn't change?",
         "The singular values of the identity are all alike: count those that have to go, and "
         "mind which norm is asked for.",
         "For `rest` write one row of the softmax out: there are three exponentials, and two of "
@@ -24,55 +25,112 @@ exercise = Exercise(
 )
 
 
-proof = Ordering(
-    [
-        (
-            [
-                "Row $i$ of $\\varphi(Q)\\, \\varphi(K)^\\top$ is a sum of the $D$ rows of "
-                "$\\varphi(K)^\\top$, each times a feature of $q_i$.",
-                "So all rows lie in a space spanned by $D$ vectors: the rank is at most $D$.",
-            ],
-            [
-                "Dividing each row by its sum $z_i$ is a product from the left with the diagonal "
-                "matrix of the $1/z_i$.",
-                "All features are positive, so no $z_i$ is 0, and that diagonal matrix is "
-                "invertible.",
-            ],
-        ),
-        "A product with an invertible matrix has the same rank: the normalised weights have at "
-        "most rank $D$, too.",
-    ],
-    distractors={
-        "rank_of_the_sum_lost": (
-            "The rows now add up to 1, which is one condition: the rank falls by one.",
-            "That the entries of each row add up to 1 makes no row a combination of others.",
-        ),
-        "exactly_the_width": (
-            "A row of features has $D$ entries, so the rank is exactly $D$.",
-            "Equal rows of features give a lower rank. D is a bound, and a bound is asked for.",
-        ),
-        "softmax_keeps_rank": (
-            "A function of each entry, such as the exponential, keeps the rank.",
-            "It does not: that is how softmax weights get out of the bound.",
-        ),
-    },
+@exercise.variant
+def draw(rng):
+    """n: tokens; D: features."""
+    return {"n": int(rng.integers(7, 13)), "D": int(rng.integers(2, 5))}
+
+
+START = "sum(f_a*g_ja, a, 1, r)/sum(sum(f_a*g_ka, a, 1, r), k)"
+
+chain = IndexedChain(
+    start=START,
+    target="sum(u_a*g_ja, a, 1, r)",
+    indexed=("f", "g", "u", "s"),
+    names=("z",),
+    indices=("a", "b", "i", "j", "k"),
+    sizes=("r",),
+    definitions={"s_a": "sum(g_ka, k)", "z": "sum(f_a*s_a, a, 1, r)", "u_a": "f_a/z"},
+    rules=("linearity of sums", "order of sums", "definition"),
 )
 
 
-@exercise.variant
-def draw(rng):
-    """n: tokens; D: features; steps: of the proof, by their letters."""
-    return {
-        "n": int(rng.integers(7, 13)),
-        "D": int(rng.integers(2, 5)),
-        "steps": proof.shuffled(rng),
-    }
+@exercise.part(points=1, answer=Derivation(chain))
+def steps():
+    """One normalised weight, to a sum of r products of what the query and the key bring."""
+    return [
+        START,
+        "sum(f_a*g_ja, a, 1, r)/sum(sum(f_a*g_ka, k), a, 1, r)",
+        "sum(f_a*g_ja, a, 1, r)/sum(f_a*sum(g_ka, k), a, 1, r)",
+        "sum(f_a*g_ja, a, 1, r)/sum(f_a*s_a, a, 1, r)",
+        "sum(f_a*g_ja, a, 1, r)/z",
+        "sum((f_a/z)*g_ja, a, 1, r)",
+        "sum(u_a*g_ja, a, 1, r)",
+    ]
 
 
-@exercise.part(points=1.5, answer=proof)
-def order(steps):
-    """Normalised weights of D features have at most rank D: the steps of a proof, in order."""
-    return proof.order(steps)
+@steps.alternative
+def with_rules():
+    """Name the rule of each line."""
+    return [
+        "sum(f_a*g_ja, a, 1, r)/sum(sum(f_a*g_ka, k), a, 1, r)  # order of sums",
+        "sum(f_a*g_ja, a, 1, r)/sum(f_a*sum(g_ka, k), a, 1, r)  # linearity of sums",
+        "sum(f_a*g_ja, a, 1, r)/z  # definition",
+        "sum(f_a*g_ja/z, a, 1, r)  # linearity of sums",
+        "sum(u_a*g_ja, a, 1, r)  # definition",
+    ]
+
+
+@steps.alternative
+def in_latex():
+    """Sums and fractions in LaTeX, the factor in front for a while."""
+    return [
+        r"\frac{\sum_{a=1}^r f_a g_{ja}}{\sum_k \sum_{a=1}^r f_a g_{ka}}",
+        r"= \frac{\sum_{a=1}^r f_a g_{ja}}{\sum_{a=1}^r f_a \sum_k g_{ka}}",
+        r"= \frac{\sum_{a=1}^r f_a g_{ja}}{\sum_{a=1}^r f_a s_a}",
+        r"= \frac{1}{z} \sum_{a=1}^r f_a g_{ja}",
+        r"= \sum_{a=1}^r \frac{f_a}{z} g_{ja}",
+        r"= \sum_{a=1}^r u_a g_{ja}",
+    ]
+
+
+@steps.alternative
+def multiples_of_z():
+    """The features of the query as multiples of z."""
+    return [
+        START,
+        "sum(f_a*g_ja, a, 1, r)/sum(sum(f_a*g_ka, k), a, 1, r)",
+        "sum(f_a*g_ja, a, 1, r)/sum(f_a*sum(g_ka, k), a, 1, r)",
+        "sum(f_a*g_ja, a, 1, r)/sum(f_a*s_a, a, 1, r)",
+        "sum(f_a*g_ja, a, 1, r)/z",
+        "sum(z*u_a*g_ja, a, 1, r)/z",
+        "sum(u_a*g_ja, a, 1, r)",
+    ]
+
+
+@exercise.part(
+    points=0.5,
+    answer=Choice(
+        [
+            "The rows add up to 1, which is one condition more: the rank is $D - 1$ at most.",
+            "Every row is a combination of the same $D$ rows: the rank is $D$ at most.",
+            "A row of features has $D$ numbers: the rank is exactly $D$.",
+            "What is done to every entry by itself, such as an exponential or a division, keeps "
+            "the rank: it is that of the scores.",
+        ]
+    ),
+)
+def conclusion():
+    """What follows for the rank of the normalised weights?"""
+    return "B"
+
+
+@conclusion.misconception()
+def rank_of_the_sum_lost():
+    """That the entries of each row add up to 1 makes no row a combination of others."""
+    return "A"
+
+
+@conclusion.misconception()
+def exactly_the_width():
+    """Equal rows of features give a lower rank. D is a bound, and a bound is asked for."""
+    return "C"
+
+
+@conclusion.misconception()
+def softmax_keeps_rank():
+    """It does not: that is how softmax weights get out of the bound."""
+    return "D"
 
 
 @exercise.part(points=0.5, answer=Count())

@@ -12,7 +12,29 @@ MIXTURE = (
     "(sum(exp(a_j)*u_j, j, 1, p) + sum(exp(s_k)*v_k, k))"
     "/(sum(exp(a_j), j, 1, p) + sum(exp(s_k), k))"
 )
+PAIR = "(sin(p + k) - sin(p))^2 + (cos(p + k) - cos(p))^2"
+PRODUCTS = "2 - 2*(sin(p + k)*sin(p) + cos(p + k)*cos(p))"
+DET = "(exp(a*u)/Y)*(exp(b*v)/Z) - (exp(a*v)/Y)*(exp(b*u)/Z)"
+FACTOR = "exp(a*v + b*u)*(exp((a - b)*(u - v)) - 1)/(Y*Z)"
+WEIGHT = "sum(f_a*g_ja, a, 1, r)"
 GONE_WRONG = {
+    ("a05_positions", "pe_why", "steps"): [
+        ([PAIR, "2 - 2*cos(k)"], 0, 0),
+        ([PAIR, "4*sin(k/2)^2", "2 - 2*cos(k)"], 0, 0),
+        ([PAIR, PRODUCTS], 0.5, 0.8),
+        ([PAIR, PRODUCTS, "2 - 2*sin(k)"], 0.3, 0.7),
+    ],
+    ("a04_multi_head", "rank_logits", "steps"): [
+        ([DET, FACTOR], 0, 0),
+        ([DET, f"{FACTOR} + Y - Y", FACTOR], 0, 0),
+        ([DET, "(exp(a*u + b*v) - exp(a*v + b*u))/(Y*Z)"], 0, 0.8),
+        ([DET, "(exp(a*u + b*v) - exp(a*v + b*u))/(Y + Z)", FACTOR], 0, 0.5),
+    ],
+    ("a09_efficient", "lin_rank", "steps"): [
+        ([f"{WEIGHT}/sum(sum(f_a*g_ka, a, 1, r), k)", "sum(u_a*g_ja, a, 1, r)"], 0, 0),
+        ([f"{WEIGHT}/z", "sum(u_a*g_ja, a, 1, r)"], 0, 0.6),
+        ([f"{WEIGHT}/sum(sum(f_a*g_ka, k), a, 1, r)", f"{WEIGHT}/z"], 0, 0.7),
+    ],
     ("a10_scale_adapt", "moe_gate", "steps"): [
         ([GATES, RATIO], 0, 0),
         ([RATIO], 0, 0),

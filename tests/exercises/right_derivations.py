@@ -14,7 +14,60 @@ VARIANCE = "p1*(v1 - m)^2 + p2*(v2 - m)^2 + p3*(v3 - m)^2"
 TRACE = "p1*(1 - p1) + p2*(1 - p2) + p3*(1 - p3)"
 ROW = "p1*(1 - p1) + p1*(0 - p2) + p1*(0 - p3)"
 
+PAIR = "(sin(p + k) - sin(p))^2 + (cos(p + k) - cos(p))^2"
+DET = "(exp(a*u)/Y)*(exp(b*v)/Z) - (exp(a*v)/Y)*(exp(b*u)/Z)"
+WEIGHT = "sum(f_a*g_ja, a, 1, r)"
+
 RIGHT = {
+    ("a05_positions", "pe_why", "steps"): [
+        [PAIR, "2 - 2*cos(p + k)*cos(p) - 2*sin(p + k)*sin(p)", "2*(1 - cos(k))"],
+        [
+            "sin(p + k)^2 + cos(p + k)^2 + sin(p)^2 + cos(p)^2 - 2*(sin(p + k)*sin(p) + cos(p + k)*cos(p))",
+            "1 + 1 - 2*(sin(p + k)*sin(p) + cos(p + k)*cos(p))  # Pythagoras",
+            "2 - 2*cos(p + k - p)  # addition theorem",
+            "2 - 2*cos(k)",
+        ],
+        [
+            r"= \sin^2(p+k) - 2\sin(p+k)\sin p + \sin^2 p + \cos^2(p+k) - 2\cos(p+k)\cos p + \cos^2 p \\",
+            r"= 2 - 2\cos k",
+        ],
+    ],
+    ("a04_multi_head", "rank_logits", "steps"): [
+        [
+            "(exp(a*u + b*v) - exp(a*v + b*u))/(Y*Z)",
+            "exp(a*v + b*u)/(Y*Z)*(exp(a*(u - v) + b*(v - u)) - 1)",
+            "exp(a*v + b*u)/(Y*Z)*(exp((a - b)*(u - v)) - 1)",
+        ],
+        [
+            DET,
+            "(e^(a*u)*e^(b*v) - e^(a*v)*e^(b*u))/(Y*Z)",
+            "e^(a*v)*e^(b*u)*(e^(a*u)*e^(b*v)/(e^(a*v)*e^(b*u)) - 1)/(Y*Z)",
+            "e^(a*v + b*u)*(e^(a*u + b*v - a*v - b*u) - 1)/(Y*Z)",
+            "e^(a*v + b*u)*(e^((a - b)*(u - v)) - 1)/(Y*Z)",
+        ],
+        [
+            r"= \frac{e^{au} e^{bv} - e^{av} e^{bu}}{Y Z}",
+            r"= \frac{e^{av + bu}}{Y Z} (e^{au + bv - av - bu} - 1)",
+            r"= \frac{e^{av + bu}}{Y Z} (e^{(a - b)(u - v)} - 1)",
+        ],
+    ],
+    ("a09_efficient", "lin_rank", "steps"): [
+        [
+            f"{WEIGHT}/sum(f_a*sum(g_ka, k), a, 1, r)",
+            f"{WEIGHT}/sum(f_a*s_a, a, 1, r)",
+            f"{WEIGHT}/z",
+            "sum(f_a*g_ja/z, a, 1, r)",
+            "sum(u_a*g_ja, a, 1, r)",
+        ],
+        [
+            f"{WEIGHT}/sum(sum(f_b*g_kb, k), b, 1, r)  # order of sums",
+            f"{WEIGHT}/sum(f_b*sum(g_kb, k), b, 1, r)  # linearity",
+            f"{WEIGHT}/sum(f_b*s_b, b, 1, r)  # definition",
+            f"1/z*{WEIGHT}  # definition",
+            "sum(1/z*f_a*g_ja, a, 1, r)  # linearity",
+            "sum(u_a*g_ja, a, 1, r)  # definition",
+        ],
+    ],
     ("a01_softmax", "soft_argmax", "bound_steps"): [
         [f"= log({Z3})", f"= log(exp(m)*({D3}))", f"= log(exp(m)) + log({D3})", f"= m + log({D3})"],
         [

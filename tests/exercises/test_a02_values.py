@@ -34,6 +34,7 @@ POINTS = {
         "received": 1.5,
         "vertical": 0.25,
     },
+    "heat_map": {"maps": 1, "sharpest": 0.5, "same_grey": 0.5},
     "self_preference": {"gap": 1.5, "equality": 0.25, "pair": 1.25, "W_K": 1},
     "attn_single_query": {"attend_one": 3},
     "attn_rect": {"S": 1, "A": 2, "O": 2, "A_demo": 1},
@@ -232,8 +233,8 @@ def test_points_of_exercises_are_the_catalogues():
         for id in POINTS
     }
     assert points == POINTS
-    assert sum(sum(parts.values()) for parts in POINTS.values()) == 54
-    assert sum(module(id).exercise.auto_points for id in POINTS) == 51
+    assert sum(sum(parts.values()) for parts in POINTS.values()) == 54 + 2
+    assert sum(module(id).exercise.auto_points for id in POINTS) == 51 + 2
 
 
 @pytest.mark.parametrize(("exercise", "name", "figures"), REFERENCE)
@@ -356,3 +357,18 @@ def test_variants_keep_to_the_catalogues_ranges():
         rect = module("attn_rect").draw(rng)
         assert rect["Q"].max() <= 2
         assert rect["V"].max() <= 3
+
+
+def test_two_heat_maps_of_four_axes_and_a_sum_of_two():
+    found = solve(module("heat_map").exercise, {"X": np.vstack([np.eye(4), [1, 1, 0, 0]])})
+    sizes = {}
+    for name, e in (("unscaled", np.e), ("scaled", np.sqrt(np.e))):
+        ends = 1 / (e * e + 2 * e + 2), e * e / (e * e + 2 * e + 2)
+        same(found["maps"][name][4], [e * ends[0], e * ends[0], ends[0], ends[0], ends[1]])
+        same(found["maps"][name][2], [1 / (e + 4)] * 2 + [e / (e + 4)] + [1 / (e + 4)] * 2)
+        twice, once = e / (2 * e + 3), e / (e + 4)
+        same(found["sharpest"][name], [twice, twice, once, once, ends[1]])
+        sizes[name] = ends
+    way = (0.5 - sizes["unscaled"][0]) / np.subtract(*sizes["unscaled"][::-1])
+    low, high = sizes["scaled"]
+    same(found["same_grey"], low + way * (high - low))

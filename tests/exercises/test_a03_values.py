@@ -1,6 +1,7 @@
 """a03: the references give the catalogue's figures on its fixed data, and so do the mistakes."""
 
 from functools import cache
+from math import erf
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +16,7 @@ FOLDER = Path(__file__).parents[2] / "reference" / "a03_scaled_attention"
 POINTS = {  # by exercise: each row of the catalogue may be several parts or checks
     "score_variance": 8,
     "score_growth": 7,
+    "score_histograms": 3,
     "score_saturation": 7,
     "variance_trap": 6,
     "sdpa": 11,
@@ -219,3 +221,18 @@ def test_what_draws_nothing_does_not_scatter_as_what_is_measured(name, made_up):
     (item,) = grade_checks(function, made_up, secret="s1")
     assert (item.score, item.max_score) == (0, 2)
     assert "scatter" in item.feedback or item.note == "nothing_drawn"
+
+
+def test_histograms_are_shares_of_all_pairs():
+    found = solve(module("score_histograms").exercise, {"seed": 123})
+    for drawn, outermost in (("unscaled", 32), ("scaled", 4)):
+        edges = np.linspace(-outermost, outermost, 33)
+        assert list(found[drawn]) == ["4", "16", "64", "256"]
+        for d, heights in found[drawn].items():
+            deviation = int(d) ** 0.5 if drawn == "unscaled" else 1
+            expected = [erf(x / deviation / np.sqrt(2)) / 2 for x in edges]
+            allowed = 0.1 if d == "4" else 0.03  # four terms are no normal number yet
+            assert abs(heights - np.diff(expected)).max() < allowed
+    np.testing.assert_allclose(found["outside"], 1 - found["unscaled"]["256"].sum(), atol=1e-9)
+    assert 0.03 < found["outside"] < 0.06
+    np.testing.assert_allclose(found["predicted"], 0.04983, atol=1e-5)

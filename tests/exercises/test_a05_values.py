@@ -30,6 +30,7 @@ POINTS = {  # by exercise: each row of the catalogue may be several parts or che
     "alibi_bias": 8,
     "alibi_shift": 4,
     "relative_bias": 9,
+    "shaw_score": 4,
 }
 DATA = {
     "order_blind": {"X": np.array([[1, 0, 0, 1], [0, 1, 0, 1], [0, 0, 1, 1]])},
@@ -48,6 +49,12 @@ DATA = {
         "clip": 16,
         "width": 64,
         "length": 512,
+    },
+    "shaw_score": {
+        "q": np.array([1, 2, 0, 1]),
+        "K": np.eye(4, dtype=int),
+        "R": np.array([[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 0, 1]]),
+        "i": 1,
     },
 }
 
@@ -113,6 +120,8 @@ def test_points_are_the_catalogues(name, points):
         ("pe_claims", "norm", 16),
         ("pe_claims", "neighbours", 0.9730551),
         ("pe_why", "nearest_return", 710),
+        ("shaw_score", "rows", [0, 1, 2, 2]),
+        ("shaw_score", "scores", [1, 2, 0.5, 1]),
         ("pe_learned", "tables", [0, 262144, 1048576]),
         ("rope_relative", "score", -6.627221),
         ("rope_vs_pe", "added", 2.667629),
@@ -263,8 +272,12 @@ def test_a_tester_of_relative_positions_is_told_what_it_compares(mistake):
 
 
 def test_no_two_positions_share_a_row():
-    m = module("pe_why")
-    rows = m.proof.order(m.proof.shuffled(np.random.default_rng(3)))
-    assert len(rows) == 6
+    chain = module("pe_why").chain
+    longer = [chain.start, "2 - 2*cos(p + k)*cos(p) - 2*sin(p + k)*sin(p)", "2 - 2*cos(k)"]
+    assert chain.examine(longer).credit == 1
+    assert chain.examine([chain.start, "2 - 2*cos(k)"]).credit == 0
+    p, k = np.arange(50.0), np.arange(1, 51.0)[:, None]
+    moved = (np.sin(p + k) - np.sin(p)) ** 2 + (np.cos(p + k) - np.cos(p)) ** 2
+    np.testing.assert_allclose(moved, np.broadcast_to(2 - 2 * np.cos(k), moved.shape), atol=1e-12)
     first_pair = np.arange(2000) % (2 * np.pi)
     assert np.diff(np.sort(first_pair)).min() > 1e-6

@@ -1,5 +1,8 @@
 """a10: the references give the catalogue's figures on its fixed data, and so do the mistakes."""
 
+import heapq
+import itertools
+import math
 from functools import cache
 from itertools import combinations, pairwise
 
@@ -22,7 +25,9 @@ POINTS = {
     "ckpt_memory": [2, 2, 1, 1],
     "ckpt_time": [2, 1, 1],
     "ckpt_plan": [3, 1, 2, 1],
+    "ckpt_budget": [2, 2, 1],
     "ckpt_code": [4, 1],
+    "pipeline_bubbles": [1, 1, 1],
     "fp16_limits": [2, 1, 2],
     "fp16_softmax": [1, 1, 1, 3],
     "loss_scale": [1, 2, 1, 3],
@@ -62,12 +67,36 @@ def same(value, figures):
     np.testing.assert_allclose(np.asarray(value, float), figures, rtol=1e-6, atol=1e-12)
 
 
+def least_by_search(layers, slots):
+    """The least runs that any order of running, keeping and forgetting takes, by Dijkstra.
+
+    A state: the layers still to reverse, where the state at hand is, and which ones are kept.
+    """
+    start = (layers, 0, frozenset({0}))
+    cost, heap, order = {start: 0}, [(0, 0, start)], itertools.count(1)
+    while heap[0][2][0]:
+        paid, _, (left, at, kept) = heapq.heappop(heap)
+        ways = [(0, (left, place, kept)) for place in kept]
+        ways += [(0, (left, at, kept - {place})) for place in kept]
+        if at is not None and len(kept) < slots:
+            ways.append((0, (left, at, kept | {at})))
+        if at is not None and at < left - 1:
+            ways.append((1, (left, at + 1, kept)))
+        if at == left - 1:
+            ways.append((0, (left - 1, None, kept)))
+        for price, way in ways:
+            if paid + price < cost.get(way, math.inf):
+                cost[way] = paid + price
+                heapq.heappush(heap, (paid + price, next(order), way))
+    return heap[0][0]
+
+
 def test_points_and_their_order():
     loaded = assigned(ID)
     assert list(loaded.sound) == list(POINTS)
     for id, exercise in loaded.sound.items():
         assert exercise.points == pytest.approx(sum(POINTS[id])), id
-    assert sum(map(sum, POINTS.values())) == 107 + 11
+    assert sum(map(sum, POINTS.values())) == 107 + 11 + 8
 
 
 class TestExperts:
@@ -163,6 +192,25 @@ class TestCheckpoints:
                 ends = ([0, *way, 8] for way in ways)
                 best = min(max(sum(sizes[a:b]) for a, b in pairwise(way)) for way in ends)
                 assert m.smallest_part(sizes, cuts) == best
+
+    def test_budget(self):
+        found = solved("ckpt_budget", L=10, k=4)
+        assert list(found["pieces"]) == [4, 15, 4]
+        assert list(found["least"]) == [45, 20, 15]
+        assert found["fewest"] == 12
+
+    @pytest.mark.parametrize("slots", [1, 2, 3])
+    def test_no_way_of_keeping_states_takes_fewer_runs(self, slots):
+        assert [least_by_search(n, slots) for n in range(1, 8)] == [
+            module("ckpt_budget").least_runs(n, slots) for n in range(1, 8)
+        ]
+
+    def test_pipeline(self):
+        found = solved("pipeline_bubbles", p=4, m=10, percent=8)
+        same(found["share"], 3 / 13)
+        assert found["needed"] == 35
+        assert 3 / (35 + 3) < 0.08 <= 3 / (34 + 3)
+        assert list(found["held"]) == [10, 10, 4, 1]
 
     def test_block_calls(self):
         assert list(solved("ckpt_code")["calls"]) == [8, 14]
