@@ -15,7 +15,7 @@ from autograder.course.discover import Assignment, Broken
 from autograder.course.discrimination import Hidden, Twins, part_twins
 from autograder.course.drawing import all_drawn
 from autograder.course.guessing import Guessed, earned_blindly, keep
-from autograder.course.proofs.building import building_problems
+from autograder.course.proofs.building import asked_problems, building_problems
 from autograder.course.proofs.distances import Distance
 from autograder.course.proofs.follow_through import carried_problems
 from autograder.course.proofs.function_proofs import function_problems
@@ -149,6 +149,7 @@ def _examine(
         (problems if nothing.too_much else proof.notes).append(str(nothing))
     problems += carried_problems(exercise, pool[0])
     problems += building_problems(assignment, exercise, pool[0])
+    problems += asked_problems(exercise, pool[0])
     if dear := {p.misconception: p.fatal for p in proof.prices if p.fatal and p.share > DEAREST}:
         told = ", ".join(f"`{name}` ({reason})" for name, reason in dear.items())
         proof.notes.append(f"mistakes that leave nothing: {told}")

@@ -25,6 +25,7 @@ from autograder.grading.followed import (
     attempt,
     follows,
     follows_mended,
+    follows_otherwise,
     made_no_difference,
     took_no_work,
 )
@@ -52,6 +53,7 @@ NO_GPU = "no_gpu"
 _LOST = "lost"
 _NOT_THERE = ("missing", "left_over")
 _IDLE = "Your function returns the same everywhere, whatever it is given."
+_GIVEN = "Right, given your own functions before."
 _LATER = (
     "This is checked on a GPU. Its points are withheld until that is done; you lose nothing by it."
 )
@@ -68,21 +70,23 @@ def grade_checks(
 
     Inputs are drawn with the ``secret`` of a course; without one they are those that students see.
 
-    A check is skipped where the one it comes after earned nothing.  After a call that ran out
-    of time the remaining checks fail without being run: a hang costs its time once.  ``watch``
+    A check is skipped where the one it comes after earned nothing, unless that failed by a known
+    mistake in something that was computed: what is right behind it counts.  After a call that ran
+    out of time the remaining checks fail without being run: a hang costs its time once.  ``watch``
     is shown what each check recorded.
     """
     items: dict[str, Item] = {}
     callee = Watched(call if isinstance(call, Callee) else Ours(call), function.without)
     runs: Known = {}
     slips: set[str] = set()
+    known = {wrong.name for wrong in function.misconceptions if not wrong.fatal}
     earned = _earning(function, callee, secret)
     timed_out = False
     for check in function.checks:
         before = items[check.after.name] if check.after else None
         if before and before.status is Status.ERRORED:
             items[check.name] = _item(check, Status.ERRORED, before.note, before.feedback)
-        elif check.after and not items[check.after.name].score:
+        elif before and not (before.score or (before.name in slips and before.note in known)):
             items[check.name] = _item(
                 check, Status.SKIPPED, "skipped", f"Not run: it builds on “{check.after.rubric}”"
             )
@@ -193,8 +197,9 @@ def _followed(
             open_.enter_context(standing_in(own))
             if took_no_work(function, check, again, call.returned, secret):
                 return None
-            text = "Right, given your own functions before."
-            return _item(check, Status.PASSED, "follow_through", text)
+            return _item(check, Status.PASSED, "follow_through", _GIVEN)
+        if follows_otherwise(function, check, again, own, secret):
+            return _item(check, Status.PASSED, "follow_through", _GIVEN)
         if follows_mended(function, check, again, own, secret, proven, earned):
             text = "Right, as far as your own functions before give anything to build on."
             return _item(check, Status.PASSED, "follow_through", text)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from autograder.exercise import Check, CheckedFunction, Inconclusive, Mismatch
@@ -46,6 +47,34 @@ def follows(function: CheckedFunction, call: Recorder, failure: Exception | None
         return True
     decided = isinstance(failure, Mismatch) and not any(each.raised for each in call.calls)
     return decided and answers_like_the_reference(function, call)
+
+
+def follows_otherwise(
+    function: CheckedFunction,
+    check: Check,
+    call: Recorder,
+    own: Mapping[str, Function],
+    secret: str,
+) -> bool:
+    """Tell whether a check is passed where an alternative is what is right.
+
+    That may build on other functions than the reference does. On top of the student's own it has
+    to answer as the submission did.
+    """
+    for way in function.alternatives:
+        with standing_in(own) as cast:
+            if not (repeats(call.calls)(way, True) and cast.called):
+                continue
+        other, again = replace(function, solution=way), call.following()
+        with standing_in({**own, f"{function.id}.{function.name}": way}):
+            failure = attempt(function, check, again, secret)
+            right = follows(other, again, failure) and not took_no_work(
+                other, check, again, call.returned, secret
+            )
+        again.release()
+        if right:
+            return True
+    return False
 
 
 def took_no_work(

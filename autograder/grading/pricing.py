@@ -17,6 +17,7 @@ from autograder.sandbox.wire.requests import Call, CallMethod
 
 #: No mistake costs a larger share of a function's points, unless it is declared fatal.
 DEAREST = 0.6
+_UNEARNED = (Status.SKIPPED, Status.FAILED, Status.PARTIAL)
 
 
 def paid_once(items: Sequence[Item]) -> list[Item]:
@@ -84,8 +85,12 @@ def _by_mistake(items: Sequence[Item]) -> list[list[Item]]:
 
 
 def _capped(items: list[Item], failed: Collection[str], behind: Collection[str]) -> list[Item]:
-    """Give back what a mistake costs too much, where it failed and in what waited for that."""
-    resting = {i.name for i in items if i.status is Status.SKIPPED and i.name in behind}
+    """Give back what a mistake costs too much, where it failed and in what rests on that.
+
+    What fails behind it by no other known mistake fails by this one.
+    """
+    lost = (item for item in items if item.status in _UNEARNED and not item.mistake)
+    resting = {item.name for item in lost if item.name in behind}
     charged = [item for item in items if item.name in {*failed, *resting}]
     of = sum(item.max_score for item in items)
     relief = hundredths(max(0.0, sum(map(_lost, charged)) - DEAREST * of))

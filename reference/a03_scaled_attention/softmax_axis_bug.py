@@ -152,6 +152,20 @@ def leak(seed):
     return np.array([over_everything(S)[0].sum(), over_everything(raised)[0].sum()])
 
 
+@leak.alternative
+def from_the_row_sums(rowsums):
+    """Of two shares that make up everything, the second one grows by the factor e⁵."""
+    before, other = rowsums.sum(axis=-1)
+    return np.array([before, before / (before + np.exp(5) * other)])
+
+
+@leak.alternative
+def from_the_row_sums_of_one(rowsums):
+    """The same by the share of example 0 alone, since both together are 1."""
+    before = rowsums[0].sum()
+    return np.array([before, before / (before + np.exp(5) * (1 - before))])
+
+
 @leak.misconception()
 def nothing_leaks(seed):
     """You say that nothing changes. One sum for the whole batch has both examples in it."""

@@ -25,6 +25,7 @@ exercise = Exercise(
 )
 split_heads = exercise.carries("a04_multi_head/mha_split", "split_heads")
 merge_heads = exercise.carries("a04_multi_head/mha_split", "merge_heads")
+MultiHead = exercise.carries("a04_multi_head/mha_numpy", "MultiHead")
 
 
 @exercise.variant
@@ -154,6 +155,14 @@ def example_by_example(dec, enc, W, h, src_mask=None):
         q, k, v = (np.stack(np.split(x, h, axis=-1)) for x in (q, k, v))
         rows.append(np.concatenate(attention(q, k, v)[0], axis=-1) @ W[3])
     return np.stack(rows)
+
+
+@exercise.alternative
+def by_the_layer(dec, enc, W, h, src_mask=None):
+    """Set the matrices of a layer, in which the decoder asks and the encoder answers."""
+    layer = MultiHead(dec.shape[-1], h, np.random.default_rng(0))
+    layer.W_q, layer.W_k, layer.W_v, layer.W_o = W
+    return layer(dec, enc, enc, None if src_mask is None else src_mask[:, None, None, :])[0]
 
 
 @exercise.alternative

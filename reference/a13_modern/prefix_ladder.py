@@ -435,6 +435,12 @@ def last_weights():
     return causal_weights(np.tile(np.arange(4) * np.log(2), (4, 1)))[3]
 
 
+@last_weights.alternative
+def by_own_weights(causal_weights):
+    """As the student's own function gives them."""
+    return causal_weights(np.tile(np.arange(4) * np.log(2), (4, 1)))[3]
+
+
 @last_weights.misconception()
 def scores_shared():
     """You divided the scores by their sum. Softmax takes their exponentials first."""
@@ -504,6 +510,12 @@ def not_divided_by_their_sum(x):
 @exercise.part(points=1, answer=Numbers())
 def w():
     """The weights with which the four rows enter the last row after two uniform layers."""
+    return (mean_matrix(4) @ mean_matrix(4))[3]
+
+
+@w.alternative
+def by_own_matrix(mean_matrix):
+    """As the student's own matrix gives them."""
     return (mean_matrix(4) @ mean_matrix(4))[3]
 
 

@@ -138,6 +138,31 @@ def test_what_is_computed_with_a_function_of_the_authors_own_is_found(course, ow
     assert "which students have from double" in proof.problems[0]
 
 
+def test_what_is_computed_with_a_function_of_the_same_exercise_is_found(course):
+    total = TOTAL.replace("return entries.sum()", "return doubled_sum(values)")
+    proof = verify(load_assignment(course(total), "a01_all"))[1]
+    assert "`sum_of` is computed with `doubled_sum`, which students write here" in proof.problems[0]
+
+
+#: The reference of `doubled_sum` doubles by itself; who calls the own function is right as well.
+ANOTHER_WAY = TOTAL.replace(
+    """return doubled(x).sum()
+
+@exercise.check""",
+    """return 2 * x.sum()
+
+@exercise.alternative
+def of_the_doubled(x):
+    return doubled(x).sum()
+
+@exercise.check""",
+)
+
+
+def test_what_follows_by_an_alternative_alone_follows(course):
+    assert not verify(load_assignment(course(ANOTHER_WAY), "a01_all"))[1].problems
+
+
 @pytest.mark.sandbox
 @pytest.mark.parametrize(
     ("double", "total", "scores", "notes"),
@@ -194,7 +219,19 @@ def test_what_is_computed_with_a_function_of_the_authors_own_is_found(course, ow
     ],
 )
 def test_one_slip_in_a_function_is_paid_for_once(course, double, total, scores, notes):
-    made = course()
+    items = graded(course(), double, total)
+    assert [item.score for item in items] == scores
+    assert [item.note for item in items] == notes
+
+
+@pytest.mark.sandbox
+def test_who_goes_the_way_of_an_alternative_pays_once_as_well(course):
+    items = graded(course(ANOTHER_WAY), SQUARED, f"entries = sum_of = None\n{SUM}")
+    assert (items[2].score, items[2].note) == (2, "follow_through")
+
+
+def graded(made, double, total):
+    """Grade two cells, and return the items of the second exercise."""
     generate(made, ["a01_all"])
     simulate(made, "a01_all", 1)
     path = made.submission("student_001", "a01_all")
@@ -204,7 +241,4 @@ def test_one_slip_in_a_function_is_paid_for_once(course, double, total, scores, 
         cell["source"] = {"double": double, "total": total}.get(id, cell["source"])
     path.write_text(json.dumps(notebook))
     with Grader(made) as grader:
-        grade = grader.grade(Handed("student_001", "a01_all", path)).grade
-    items = grade.exercises[1].items
-    assert [item.score for item in items] == scores
-    assert [item.note for item in items] == notes
+        return grader.grade(Handed("student_001", "a01_all", path)).grade.exercises[1].items

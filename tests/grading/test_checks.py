@@ -72,9 +72,13 @@ def test_the_right_function_passes():
     assert outcome(lambda x: x + x) == [("passed", "")] * 3
 
 
-def test_a_known_mistake_is_named_and_what_depends_on_it_skipped():
+def test_behind_a_known_mistake_the_checks_are_run_and_what_is_right_there_counts():
     items = outcome(lambda x: x * x)
-    assert items[:2] == [("partial", "squares"), ("skipped", "skipped")]
+    assert items[:2] == [("failed", "squares"), ("passed", "")]
+
+
+def test_behind_a_mistake_that_nobody_knows_nothing_is_run():
+    assert outcome(lambda x: 2 * x + 1)[1] == ("skipped", "skipped")
 
 
 def test_the_type_decides_where_the_values_are_right():
@@ -788,7 +792,7 @@ def priced(*, fatal=""):
 @pytest.mark.parametrize(
     ("call", "fatal", "scores", "note"),
     [
-        (lambda x: x * x, "", [1, 2, 1, 0], "squares"),  # with what waits for it 60 % of 10
+        (lambda x: x * x, "", [3, 2, 1, 0], "squares"),
         (lambda x: x * x, "nothing is doubled", [0, 0, 0, 0], "squares"),
         (lambda x: 0 * x, "", [0, 0, 0, 0], "nothing"),  # what takes no work has no price
         (lambda x: x, "", [0, 0, 0, 0], "as_it_came"),
@@ -798,9 +802,36 @@ def priced(*, fatal=""):
 def test_a_known_mistake_is_paid_for_once_and_leaves_two_fifths(call, fatal, scores, note):
     items = grade_checks(priced(fatal=fatal), call)
     assert [item.score for item in items] == scores
-    assert [item.note for item in items] == [note, note, note, "skipped"]
+    last = note if scores[1] else "skipped"
+    assert [item.note for item in items] == [note, note, note, last]
     if scores[1]:
-        assert items[1].feedback == "You squared. That is paid for with “The property a.”"
+        assert items[1].feedback == "You squared. That is paid for with “The property d.”"
+
+
+def test_what_fails_behind_a_known_mistake_for_no_other_known_reason_is_lost_by_it():
+    exercise = Exercise("root", title="Root", source="none")
+
+    @exercise.reference
+    def root(x):
+        return np.sqrt(x)
+
+    @exercise.check(points=2)
+    def is_right(call, rng):
+        """The root."""
+        agree(call(np.array([2.0, 3.0])), np.sqrt([2.0, 3.0]))
+
+    @exercise.check(points=8, after=is_right)
+    def undoes_the_square(call, rng):
+        """The root of a square."""
+        agree(call(np.array([0.25])), np.array([0.5]))
+
+    @exercise.misconception
+    def halved(x):
+        """You halved."""
+        return x / 2
+
+    items = grade_checks(exercise.functions[0], lambda x: x / 2 if x[0] > 1 else x / 3)
+    assert [(item.score, item.note) for item in items] == [(2, "halved"), (2, "")]
 
 
 def weighing():

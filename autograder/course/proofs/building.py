@@ -13,7 +13,8 @@ import numpy as np
 
 from autograder.course.discover import Assignment
 from autograder.exercise import CheckedFunction, Exercise, Mismatch
-from autograder.exercise.dependencies import solve
+from autograder.exercise.dependencies import evaluate, solve
+from autograder.exercise.part import arguments
 from autograder.exercise.standing_in import standing_in
 from autograder.grading.checks import grade_checks
 from autograder.grading.recorder import Recorder
@@ -60,6 +61,27 @@ def building_problems(
                         f"answers are computed with `{helper.name}`, which students have from "
                         f"{id}: {call} lets what follows from their own count"
                     )
+    return problems
+
+
+def asked_problems(exercise: Exercise, variant: Mapping[str, Any]) -> list[str]:
+    """Find answers that are computed with a function that the exercise itself asks for.
+
+    Unless a route of theirs names it, what follows from the student's own doesn't count.
+    """
+    problems = []
+    own = {f"{exercise.id}.{name}": each for name, each in exercise.solutions.items()}
+    known = solve(exercise, variant) if own else {}
+    for part in exercise.parts if own else ():
+        with standing_in(own) as cast, np.errstate(all="ignore"):
+            evaluate(part, part, known)
+        named = {name for route in part.routes for name in arguments(route)}
+        for name in sorted({each.rpartition(".")[2] for each in cast.called} - named):
+            problems.append(
+                f"`{part.name}` is computed with `{name}`, which students write here: an "
+                f"alternative that takes `{name}` as an argument lets what follows from their own "
+                "count"
+            )
     return problems
 
 

@@ -35,7 +35,7 @@ def carried_problems(exercise: Exercise, variant: Mapping[str, Any]) -> list[str
     What that was built on in turn comes with students' code, mistakes and all.
     """
     problems: list[str] = []
-    reached = {f.solution.__name__: _words(f) for f in exercise.functions if exercise.carried}
+    reached = [_reached(each) for each in exercise.functions if exercise.carried]
     for carried in all_carried(exercise.carried):
         for wrong in carried.function.misconceptions:
             if wrong.fatal:
@@ -47,11 +47,11 @@ def carried_problems(exercise: Exercise, variant: Mapping[str, Any]) -> list[str
                 if own[one.name] is not one.solution
             }
             graded = {"the parts": _parts_on(exercise, variant, changed)}
-            for function in exercise.functions:
-                if changed.keys().isdisjoint(reached[function.solution.__name__]):
-                    continue
-                call = _BuiltOn(function.solution, own)
-                graded[f"`{call.name}`"] = grade_checks(function, call)
+            for function, ways in zip(exercise.functions, reached, strict=True):
+                for right, words in ways.items():
+                    if not changed.keys().isdisjoint(words):
+                        call = _BuiltOn(right, own)
+                        graded[f"`{call.name}`"] = grade_checks(function, call)
             problems += [
                 f"right work on {what}, built on `{carried.name}` with the mistake "
                 f"`{wrong.name}`, fails {shown(item)} Call {_listed(changed)} for what is right, "
@@ -63,9 +63,15 @@ def carried_problems(exercise: Exercise, variant: Mapping[str, Any]) -> list[str
     return problems
 
 
-def _words(function: CheckedFunction) -> set[str]:
-    """Return the words of a function's code and of its checks', with all that they call."""
-    codes = [function.solution, *(check.run for check in function.checks)]
+def _reached(function: CheckedFunction) -> dict[Callable[..., Any], set[str]]:
+    """Return the words of the reference, and what alternatives have that it doesn't build on."""
+    words = _words(function.solution, *(check.run for check in function.checks))
+    others = {way: _words(way) - words for way in function.alternatives}
+    return {function.solution: words, **others}
+
+
+def _words(*codes: Callable[..., Any]) -> set[str]:
+    """Return the words in the code of functions, with all that they call."""
     return set(re.findall(r"\w+", "".join(standalone(code, code.__name__) for code in codes)))
 
 
