@@ -156,13 +156,13 @@ def T():
     return [["cos(w*k)", "sin(w*k)"], ["-sin(w*k)", "cos(w*k)"]]
 
 
-@T.misconception()
+@T.misconception(credit=0.5)
 def transposed():
     """This one steps backwards. Multiply it with (sin wt, cos wt): which angle comes out?"""
     return [["cos(w*k)", "-sin(w*k)"], ["sin(w*k)", "cos(w*k)"]]
 
 
-@T.misconception()
+@T.misconception(credit=0.5)
 def sign_missing():
     """Both signs are the same. Look at the second addition theorem again."""
     return [["cos(w*k)", "sin(w*k)"], ["sin(w*k)", "cos(w*k)"]]
@@ -192,6 +192,17 @@ def product():
     return [["1", "0"], ["0", "1"]]
 
 
+def as_text(matrix):
+    """Write every entry as simple as it gets."""
+    return [[str(sympy.trigsimp(entry)) for entry in row] for row in matrix.tolist()]
+
+
+@product.alternative
+def product_of_own(T):
+    """From the student's own matrix."""
+    return as_text(T.expression.T * T.expression)
+
+
 @product.misconception()
 def square_of_T():
     """That is T_k T_k, two steps forward. The first factor is transposed."""
@@ -217,6 +228,14 @@ single = Form(
 def composition():
     """The product T_k T_l, with a single sine or cosine in every entry."""
     return [["cos(w*(k + l))", "sin(w*(k + l))"], ["-sin(w*(k + l))", "cos(w*(k + l))"]]
+
+
+@composition.alternative
+def composed_of_own(T):
+    """From the student's own matrix."""
+    first = T.expression
+    names = [name for name in first.free_symbols if name.name == "k"]
+    return as_text(first * first.subs({name: sympy.Symbol("l") for name in names}))
 
 
 @composition.misconception()
@@ -329,6 +348,15 @@ def turned(k, base, sign=1):
 def T4(k, base):
     """The matrix that shifts an encoding of width 4 by your k, shape (4, 4)."""
     return turned(k, base)
+
+
+@T4.alternative
+def blocks_of_own(T, k, base):
+    """The student's own matrix for either frequency."""
+    blocks = np.zeros((4, 4))
+    for pair, w in enumerate((1, base**-0.5)):
+        blocks[2 * pair : 2 * pair + 2, 2 * pair : 2 * pair + 2] = T(w=w, k=k)
+    return blocks
 
 
 @T4.misconception()

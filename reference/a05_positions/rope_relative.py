@@ -335,7 +335,7 @@ def additive_encodings(call, rng):
 @exercise.check(points=0.25, after=additive_encodings)
 def shrinking(call, rng):
     """A rotation that also shrinks with the position is not relative."""
-    for model in (made(fading, 0.97), given(shrinking_alone)):
+    for model in (made(fading, 0.97), given(shrinking_alone), made(fading, 0.998)):
         agree(call(model, 8, seeded(6)), False, what="the answer for a shrinking one")
 
 
@@ -378,6 +378,12 @@ def vectors_compared(f, d, rng):
 def exact_equality(f, d, rng):
     """You ask for equal numbers. Sines and cosines are rounded: allow a small difference."""
     return passes(f, d, rng, tolerance=0)
+
+
+@exercise.misconception
+def too_tolerant(f, d, rng):
+    """You let scores differ by too much. The text says how much rounding changes, and what counts."""
+    return passes(f, d, rng, tolerance=1)
 
 
 @exercise.misconception
