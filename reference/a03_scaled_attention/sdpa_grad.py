@@ -215,6 +215,76 @@ def scale_forgotten_for_the_keys(Q, K, V, dO, mask=None):
     return dQ, dK * np.sqrt(Q.shape[-1]), dV
 
 
+@exercise.misconception(credit=0.5)
+def scale_forgotten_for_the_queries(Q, K, V, dO, mask=None):
+    """The factor 1/√d_k is missing in dQ: the scores were scaled, so both gradients are."""
+    dQ, dK, dV = attention_grad(Q, K, V, dO, mask)
+    return dQ * np.sqrt(Q.shape[-1]), dK, dV
+
+
+@exercise.misconception(credit=0.5)
+def divided_by_d_k(Q, K, V, dO, mask=None):
+    """You divide dQ and dK by d_k. The factor is that of the scores: where does a root stand?"""
+    dQ, dK, dV = attention_grad(Q, K, V, dO, mask)
+    root = np.sqrt(Q.shape[-1])
+    return dQ / root, dK / root, dV
+
+
+@exercise.misconception(credit=0.5)
+def weights_not_scaled(Q, K, V, dO, mask=None):
+    """Your weights are those of scores without 1/√d_k. They have to be the ones of the output."""
+    dQ, dK, dV = attention_grad(Q * np.sqrt(Q.shape[-1]), K, V, dO, mask)
+    return dQ, dK / np.sqrt(Q.shape[-1]), dV
+
+
+@exercise.misconception(credit=0.4)
+def no_scale_at_all(Q, K, V, dO, mask=None):
+    """The scale 1/√d_k stands nowhere in yours: neither in the weights nor in the gradients."""
+    root = np.sqrt(Q.shape[-1])
+    dQ, dK, dV = attention_grad(Q * root, K, V, dO, mask)
+    return dQ * root, dK, dV
+
+
+def passed_back(Q, K, V, dO, mask, through):
+    """Take the way back through the softmax that is given for weights and their gradient."""
+    A = weights_of(Q, K, mask)
+    dS = through(A, dO @ V.T) / np.sqrt(Q.shape[-1])
+    return dS @ K, dS.T @ Q, A.T @ dO
+
+
+@exercise.misconception(credit=0.4)
+def softmax_left_out(Q, K, V, dO, mask=None):
+    """You take the gradient of the weights for that of the scores. Softmax lies between them."""
+    return passed_back(Q, K, V, dO, mask, lambda A, dA: dA * (A > 0))
+
+
+@exercise.misconception(credit=0.4)
+def sum_without_the_weights(Q, K, V, dO, mask=None):
+    """In the sum of the second term every dA counts with its weight; yours are added as they are."""
+    through = lambda A, dA: A * (dA - dA.sum(axis=-1, keepdims=True))  # noqa: E731
+    return passed_back(Q, K, V, dO, mask, through)
+
+
+@exercise.misconception(credit=0.4)
+def sum_over_all_rows(Q, K, V, dO, mask=None):
+    """You took one sum for all queries. The softmax is one of each row, and so is that sum."""
+    return passed_back(Q, K, V, dO, mask, lambda A, dA: A * (dA - (A * dA).sum()))
+
+
+@exercise.misconception(credit=0.4)
+def second_term_not_weighted(Q, K, V, dO, mask=None):
+    """The weight stands before both terms of the difference; yours has the second without it."""
+    through = lambda A, dA: A * dA - (A * dA).sum(axis=-1, keepdims=True)  # noqa: E731
+    return passed_back(Q, K, V, dO, mask, through)
+
+
+@exercise.misconception(credit=0.4)
+def second_term_added(Q, K, V, dO, mask=None):
+    """You add the second term. What one score gains, the others lose."""
+    through = lambda A, dA: A * (dA + (A * dA).sum(axis=-1, keepdims=True))  # noqa: E731
+    return passed_back(Q, K, V, dO, mask, through)
+
+
 @exercise.misconception(credit=0.4)
 def diagonal_only(Q, K, V, dO, mask=None):
     """You used the diagonal of the softmax Jacobian alone. Each weight depends on every score."""

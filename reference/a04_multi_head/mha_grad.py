@@ -28,7 +28,9 @@ split_heads = exercise.carries("a04_multi_head/mha_split", "split_heads")
 merge_heads = exercise.carries("a04_multi_head/mha_split", "merge_heads")
 
 
-def backward(X, W, h, dY, mask=None, *, scaled=True, turned=True, summed=(0, 1, 2), through=None):
+def backward(
+    X, W, h, dY, mask=None, *, scaled=True, turned=True, summed=(0, 1, 2), through=None, back=None
+):
     """Differentiate self-attention; the options leave out what is often forgotten."""
     q, k, v = (split_heads(X @ each, h) for each in W[:3])
     out, A = attention(q, k, v, mask)
@@ -39,7 +41,7 @@ def backward(X, W, h, dY, mask=None, *, scaled=True, turned=True, summed=(0, 1, 
         dS = dS / np.sqrt(q.shape[-1])
     turned_dS = dS.swapaxes(-1, -2) if turned else dS
     paths = [merge_heads(g) for g in (dS @ k, turned_dS @ q, A.swapaxes(-1, -2) @ dout)]
-    dX = sum(paths[i] @ W[i].T for i in summed)
+    dX = sum(paths[i] @ (W[i].T if back is None else back) for i in summed)
     return dX, np.stack([*(products(X, g) for g in paths), products(merge_heads(out), dY)])
 
 
@@ -186,6 +188,112 @@ def scale_missing_for_the_keys(X, W, h, dY, mask=None):
 def scores_not_transposed(X, W, h, dY, mask=None):
     """On the way to the keys the gradient of the scores is to be transposed: rows are queries."""
     return backward(X, W, h, dY, mask, turned=False)
+
+
+@exercise.misconception
+def scale_missing_for_the_queries(X, W, h, dY, mask=None):
+    """The factor 1/√d_k of the scores is missing on the way back to the queries."""
+    dX, dW = backward(X, W, h, dY, mask)
+    more = np.sqrt(X.shape[-1] // h)
+    dX = dX + (more - 1) * backward(X, W, h, dY, mask, summed=(0,))[0]
+    return dX, np.stack([more * dW[0], dW[1], dW[2], dW[3]])
+
+
+@exercise.misconception
+def scale_of_the_model(X, W, h, dY, mask=None):
+    """You scale by the width of the model. It is the width of a head, d/h, that counts."""
+    dX, dW = backward(X, np.stack([W[0] / np.sqrt(h), *W[1:]]), h, dY, mask)
+    return dX, np.stack([dW[0] / np.sqrt(h), *dW[1:]])
+
+
+@exercise.misconception
+def scale_of_the_model_on_the_way_back(X, W, h, dY, mask=None):
+    """On the way back you divide by √d. The scores were divided by √(d/h), the width of a head."""
+    through = lambda A, dA: A * (dA - (A * dA).sum(axis=-1, keepdims=True)) / np.sqrt(h)  # noqa: E731
+    return backward(X, W, h, dY, mask, through=through)
+
+
+@exercise.misconception
+def no_scale_at_all(X, W, h, dY, mask=None):
+    """The scale 1/√d_k stands nowhere in yours: neither in the weights nor on the way back."""
+    root = np.sqrt(X.shape[-1] // h)
+    dX, dW = backward(X, np.stack([W[0] * root, *W[1:]]), h, dY, mask)
+    return dX, np.stack([dW[0] * root, *dW[1:]])
+
+
+@exercise.misconception
+def heads_ignored(X, W, h, dY, mask=None):
+    """The number of heads has no effect: forward, each head has its own scores and weights."""
+    return backward(X, W, 1, dY, mask)
+
+
+@exercise.misconception
+def matrices_not_transposed(X, W, h, dY, mask=None):
+    """dX comes back through W_q, W_k and W_v as they are. On the way back they are transposed."""
+    dX = sum(path(X, W, h, dY, mask, i) @ W[i] for i in range(3))
+    return dX, backward(X, W, h, dY, mask)[1]
+
+
+def path(X, W, h, dY, mask, i):
+    """Return the gradient of queries, keys or values, which is what a matrix 1 would let through."""
+    return backward(X, W, h, dY, mask, summed=(i,), back=np.eye(W.shape[-1]))[0]
+
+
+@exercise.misconception
+def weights_not_transposed(X, W, h, dY, mask=None):
+    """On the way to the values the weights are to be transposed: their rows are queries."""
+    dX, dW = backward(X, W, h, dY, mask)
+    q, k, v = (split_heads(X @ each, h) for each in W[:3])
+    A = attention(q, k, v, mask)[1]
+    values = merge_heads(A @ split_heads(dY @ W[3].T, h))
+    dX = dX + (values - path(X, W, h, dY, mask, 2)) @ W[2].T
+    return dX, np.stack([*dW[:2], products(X, values), dW[3]])
+
+
+@exercise.misconception
+def keys_and_queries_exchanged(X, W, h, dY, mask=None):
+    """The gradients of W_q and W_k are exchanged: what queries get comes along the keys."""
+    dX, dW = backward(X, W, h, dY, mask)
+    return dX, dW[[1, 0, 2, 3]]
+
+
+@exercise.misconception
+def output_matrix_from_the_input(X, W, h, dY, mask=None):
+    """dW[3] is made with X. What W_o multiplies is the heads' result, side by side."""
+    dX, dW = backward(X, W, h, dY, mask)
+    return dX, np.stack([*dW[:3], products(X, dY)])
+
+
+@exercise.misconception
+def output_matrix_left_out(X, W, h, dY, mask=None):
+    """dY goes to the heads as it is. Between them and Y stands W_o."""
+    through_identity = np.stack([*W[:3], np.eye(W.shape[-1], dtype=W.dtype)])
+    return backward(X, through_identity, h, dY, mask)
+
+
+@exercise.misconception
+def query_path_missing(X, W, h, dY, mask=None):
+    """dX lacks the path through the queries."""
+    return backward(X, W, h, dY, mask, summed=(1, 2))
+
+
+@exercise.misconception
+def value_path_alone(X, W, h, dY, mask=None):
+    """dX holds the path through the values alone. X enters as queries and as keys, too."""
+    return backward(X, W, h, dY, mask, summed=(2,))
+
+
+@exercise.misconception
+def second_term_forgotten(X, W, h, dY, mask=None):
+    """The second term of the softmax is missing: what one score gains, the others lose."""
+    return backward(X, W, h, dY, mask, through=lambda A, dA: A * dA)
+
+
+@exercise.misconception
+def sum_without_the_weights(X, W, h, dY, mask=None):
+    """In the sum of the second term every dA counts with its weight; yours are added as they are."""
+    through = lambda A, dA: A * (dA - dA.sum(axis=-1, keepdims=True))  # noqa: E731
+    return backward(X, W, h, dY, mask, through=through)
 
 
 @exercise.misconception

@@ -133,6 +133,18 @@ def exponent_doubled(n, d, base=10000.0, positions=None):
 
 
 @exercise.misconception
+def exponent_halved(n, d, base=10000.0, positions=None):
+    """Your exponent is half as large as it should be: for the pair i it is 2i/d."""
+    return positional_encoding(n, d, base**0.5, positions)
+
+
+@exercise.misconception
+def multiplied_by_the_power(n, d, base=10000.0, positions=None):
+    """You multiply positions by the power of the base. Later pairs turn more slowly, not faster."""
+    return positional_encoding(n, d, 1 / base, positions)
+
+
+@exercise.misconception
 def column_as_i(n, d, base=10000.0, positions=None):
     """You used the column number as i. It numbers pairs: both columns of a pair share an angle."""
     p = np.arange(n) if positions is None else np.asarray(positions)

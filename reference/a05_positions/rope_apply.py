@@ -180,6 +180,35 @@ def exponent_halved(x, positions, base=10000.0):
     return rope(x, positions, base**0.5)
 
 
+@exercise.misconception(credit=0.5)
+def overwritten_columns(x, positions, base=10000.0):
+    """When you compute the odd columns, the even ones hold new numbers already. Keep the old."""
+    y = rope(x, positions, base)
+    s = turns(positions, np.shape(x)[-1], base).imag
+    y[..., 1::2] += s * (y[..., 0::2] - np.asarray(x)[..., 0::2])
+    return y
+
+
+@exercise.misconception(credit=0.5)
+def both_signs_alike(x, positions, base=10000.0):
+    """Both of your columns are sums. A matrix that turns has one minus sign: else lengths change."""
+    y = rope(x, positions, base)
+    s = turns(positions, np.shape(x)[-1], base).imag
+    y[..., 0::2] += 2 * s * np.asarray(x)[..., 1::2]
+    return y
+
+
+@exercise.misconception(credit=0.5)
+def sine_and_cosine_exchanged(x, positions, base=10000.0):
+    """Sine and cosine are exchanged. What should come out at position 0?"""
+    y = rope(x, positions, base)
+    turned = turns(positions, np.shape(x)[-1], base)
+    a, b = np.asarray(x)[..., 0::2], np.asarray(x)[..., 1::2]
+    y[..., 0::2] = a * turned.imag - b * turned.real
+    y[..., 1::2] = a * turned.real + b * turned.imag
+    return y
+
+
 @exercise.misconception
 def stored_as_whole_numbers(x, positions, base=10000.0):
     """Your result has the type of the input, and whole numbers can't hold a rotated vector."""
