@@ -398,6 +398,57 @@ class ScaledByTheWidth(MultiHead):
 
 
 @exercise.misconception
+class NotScaled(MultiHead):
+    """The scores are not scaled: with the width of a head they grow, and weights go to 0 and 1."""
+
+    def _attend(self, q, k, v, mask):
+        return attention(q, k, v, mask, scale=1.0)
+
+
+@exercise.misconception
+class DividedByTheHeadsWidth(MultiHead):
+    """You divide the scores by the width of a head. It is its root that their spread grows with."""
+
+    def _attend(self, q, k, v, mask):
+        return attention(q, k, v, mask, scale=1 / q.shape[-1])
+
+
+@exercise.misconception
+class ScaledByTheNumberOfHeads(MultiHead):
+    """You scale with the number of heads. How wide are the vectors that are multiplied?"""
+
+    def _attend(self, q, k, v, mask):
+        return attention(q, k, v, mask, scale=self.h**-0.5)
+
+
+@exercise.misconception
+class EveryHthColumn(MultiHead):
+    """Your heads take every h-th column. Here each has neighbouring ones."""
+
+    def _split(self, x):
+        return x.reshape(*x.shape[:2], -1, self.h).transpose(0, 3, 1, 2)
+
+
+@exercise.misconception
+class EveryHthColumnAndBack(MultiHead):
+    """Your heads take every h-th column, and give them back so. Here each has neighbouring ones."""
+
+    def _split(self, x):
+        return x.reshape(*x.shape[:2], -1, self.h).transpose(0, 3, 1, 2)
+
+    def _merge(self, x):
+        return x.transpose(0, 2, 3, 1).reshape(x.shape[0], x.shape[2], -1)
+
+
+@exercise.misconception
+class MergedInTurn(MultiHead):
+    """The heads' columns come in turn when you merge. Head 0's come first, all of them."""
+
+    def _merge(self, x):
+        return x.transpose(0, 2, 3, 1).reshape(x.shape[0], x.shape[2], -1)
+
+
+@exercise.misconception
 class HeadsIgnored(MultiHead):
     """There is one head of the full width. Split queries, keys and values before they attend."""
 
@@ -415,6 +466,57 @@ class SoftmaxOverEverything(MultiHead):
             scores = np.where(mask, scores, -np.inf)
         A = softmax(scores.reshape(-1)).reshape(scores.shape)
         return A @ v, A
+
+
+def of_scores(q, k, v, mask, weigh):
+    """Attend with other weights: those that a function makes of the scaled scores."""
+    scores = q @ k.swapaxes(-1, -2) * q.dtype.type(q.shape[-1] ** -0.5)
+    A = weigh(scores, np.ones(1, bool) if mask is None else mask)
+    return A @ v, A
+
+
+@exercise.misconception
+class SoftmaxOverTheQueries(MultiHead):
+    """Your columns sum to 1. A query's weights stand in a row: use the last axis."""
+
+    def _attend(self, q, k, v, mask):
+        hidden = lambda s, may: softmax(np.where(may, s, -np.inf), axis=-2)  # noqa: E731
+        return of_scores(q, k, v, mask, hidden)
+
+
+@exercise.misconception
+class SoftmaxOverTheHeads(MultiHead):
+    """Your weights sum to 1 over the heads. Every head's rows do, by themselves."""
+
+    def _attend(self, q, k, v, mask):
+        hidden = lambda s, may: softmax(np.where(may, s, -np.inf), axis=1)  # noqa: E731
+        return of_scores(q, k, v, mask, hidden)
+
+
+@exercise.misconception
+class MaskedWithZero(MultiHead):
+    """Blocked scores are 0 in yours, but exp(0) is 1. Which score has the exponential 0?"""
+
+    def _attend(self, q, k, v, mask):
+        return of_scores(q, k, v, mask, lambda s, may: softmax(np.where(may, s, 0)))
+
+
+@exercise.misconception
+class MaskAdded(MultiHead):
+    """You added True and False as 1 and 0, which only favours the allowed keys a little."""
+
+    def _attend(self, q, k, v, mask):
+        weigh = lambda s, may: softmax(s if mask is None else s + may)  # noqa: E731
+        return of_scores(q, k, v, mask, weigh)
+
+
+@exercise.misconception
+class ScoresReturned(MultiHead):
+    """You return the scores. Asked for are the weights: what comes out of the softmax."""
+
+    def _attend(self, q, k, v, mask):
+        out, _ = attention(q, k, v, mask)
+        return out, q @ k.swapaxes(-1, -2) * q.dtype.type(q.shape[-1] ** -0.5)
 
 
 @exercise.misconception
@@ -444,6 +546,42 @@ class KeysAsValues(MultiHead):
     def __call__(self, xq, xk, xv, mask=None):
         """Never look at the values."""
         return super().__call__(xq, xk, xk, mask)
+
+
+@exercise.misconception
+class ValuesByTheKeysMatrix(MultiHead):
+    """You make the values with W_k. They have a matrix of their own."""
+
+    def __call__(self, xq, xk, xv, mask=None):
+        """Take another matrix for the values."""
+        return with_matrices(self, {"W_v": self.W_k}, xq, xk, xv, mask)
+
+
+@exercise.misconception
+class KeysByTheQueriesMatrix(MultiHead):
+    """You make the keys with W_q. They have a matrix of their own."""
+
+    def __call__(self, xq, xk, xv, mask=None):
+        """Take another matrix for the keys."""
+        return with_matrices(self, {"W_k": self.W_q}, xq, xk, xv, mask)
+
+
+@exercise.misconception
+class QueriesAndKeysExchanged(MultiHead):
+    """W_q and W_k are exchanged: the first makes queries, of `xq`, the second keys, of `xk`."""
+
+    def __call__(self, xq, xk, xv, mask=None):
+        """Exchange two matrices."""
+        return with_matrices(self, {"W_q": self.W_k, "W_k": self.W_q}, xq, xk, xv, mask)
+
+
+def with_matrices(layer, others, *given):
+    """Call a layer in which some matrices are others for the time of the call."""
+    kept = {name: getattr(layer, name) for name in others}
+    vars(layer).update(others)
+    found = MultiHead.__call__(layer, *given)
+    vars(layer).update(kept)
+    return found
 
 
 @exercise.misconception
@@ -515,6 +653,25 @@ class DrawnTooLarge(MultiHead):
         super().__init__(d, h, rng, bias)
         for name in WEIGHTS:
             setattr(self, name, getattr(self, name) * np.sqrt(d))
+
+
+@exercise.misconception
+class DrawnTooSmall(MultiHead):
+    """You divide the matrices by d. For the variance to stay, their spread is 1/√d."""
+
+    def __init__(self, d, h, rng=None, bias=False):
+        super().__init__(d, h, rng, bias)
+        for name in WEIGHTS:
+            setattr(self, name, getattr(self, name) / np.sqrt(d))
+
+
+@exercise.misconception
+class OneMatrixForAll(MultiHead):
+    """W_q and W_k are one and the same matrix. Draw each of the four by itself."""
+
+    def __init__(self, d, h, rng=None, bias=False):
+        super().__init__(d, h, rng, bias)
+        self.W_k = self.W_v = self.W_o = self.W_q
 
 
 @exercise.misconception(credit=0.5, fatal="whoever builds on it can set nothing")

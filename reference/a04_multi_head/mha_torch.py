@@ -344,6 +344,73 @@ class ScaledByTheWidth(MHA):
 
 
 @exercise.misconception
+class NotScaled(MHA):
+    """The scores are not scaled: with the width of a head they grow, and weights go to 0 and 1."""
+
+    def _weights(self, q, k, mask):
+        return super()._weights(q * q.shape[-1] ** 0.5, k, mask)
+
+
+@exercise.misconception
+class DividedByTheHeadsWidth(MHA):
+    """You divide the scores by the width of a head. It is its root that their spread grows with."""
+
+    def _weights(self, q, k, mask):
+        return super()._weights(q / q.shape[-1] ** 0.5, k, mask)
+
+
+@exercise.misconception
+class SoftmaxOverTheQueries(MHA):
+    """Your columns sum to 1. A query's weights stand in a row: use the last axis."""
+
+    def _weights(self, q, k, mask):
+        scores = q @ k.mT / q.shape[-1] ** 0.5
+        if mask is not None:
+            scores = scores.masked_fill(~mask, -torch.inf)
+        return scores.softmax(dim=-2).nan_to_num()
+
+
+@exercise.misconception
+class MaskedWithZero(MHA):
+    """You set blocked scores to 0, but exp(0) is 1. Which score has the exponential 0?"""
+
+    def _weights(self, q, k, mask):
+        scores = q @ k.mT / q.shape[-1] ** 0.5
+        return (scores if mask is None else scores.masked_fill(~mask, 0)).softmax(dim=-1)
+
+
+@exercise.misconception
+class MaskAfterSoftmax(MHA):
+    """You masked the weights, so they no longer sum to 1. Mask the scores with −∞."""
+
+    def _weights(self, q, k, mask):
+        weights = super()._weights(q, k, None)
+        return weights if mask is None else weights * mask
+
+
+@exercise.misconception
+class OutputMapForgotten(MHA):
+    """What the heads give is returned as it is. The map of `out_proj` comes behind them."""
+
+    def forward(self, xq, xk, xv, mask=None):
+        """Leave out the last map, which stays a parameter."""
+        q, k, v = self._split(self.q(xq)), self._split(self.k(xk)), self._split(self.v(xv))
+        weights = self._weights(q, k, mask)
+        return (weights @ v).transpose(1, 2).flatten(2) + 0 * self.o(xq), weights
+
+
+@exercise.misconception
+class MergedByReshaping(MHA):
+    """The heads are merged by reshaping alone, which mixes tokens. Swap the axes back first."""
+
+    def forward(self, xq, xk, xv, mask=None):
+        """Reshape what the heads give."""
+        q, k, v = self._split(self.q(xq)), self._split(self.k(xk)), self._split(self.v(xv))
+        weights = self._weights(q, k, mask)
+        return self.o((weights @ v).reshape(xq.shape)), weights
+
+
+@exercise.misconception
 class SplitByReshaping(MHA):
     """Reshaping alone gives a head some of the tokens whole. Split the columns, then swap axes."""
 

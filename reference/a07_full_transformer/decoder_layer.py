@@ -477,6 +477,90 @@ class NormAfterCrossAttentionForgotten(DecoderLayer):
 
 
 @exercise.misconception
+class NormAtTheEndForgotten(DecoderLayer):
+    """The last sum is not normalised. A norm follows each of the three."""
+
+    def _norm(self, number, y, new):
+        return y + new if number == 3 else super()._norm(number, y, new)
+
+
+@exercise.misconception
+class NoNorms(DecoderLayer):
+    """Nothing is normalised. A norm follows each of the three sums."""
+
+    def _norm(self, number, y, new):
+        return y + new
+
+
+@exercise.misconception
+class ScalesAndShiftsForgotten(DecoderLayer):
+    """Your norms have no effect of `gamma` and `beta`. Each has a scale and a shift of its own."""
+
+    def _norm(self, number, y, new):
+        return layer_norm(y + new, np.ones(y.shape[-1]), np.zeros(y.shape[-1]))
+
+
+@exercise.misconception
+class NoShortcutAroundTheTarget(DecoderLayer):
+    """What goes into the first attention is not added to what comes out."""
+
+    def _norm(self, number, y, new):
+        return super()._norm(number, 0 if number == 1 else y, new)
+
+
+@exercise.misconception
+class NoShortcutAroundTheFeedForward(DecoderLayer):
+    """What goes into the feed-forward layer is not added to what comes out."""
+
+    def _norm(self, number, y, new):
+        return super()._norm(number, 0 if number == 3 else y, new)
+
+
+@exercise.misconception
+class FeedForwardInTheMiddle(DecoderLayer):
+    """The feed-forward layer stands before the source is asked. It comes last."""
+
+    def __call__(self, y, memory, tgt_mask=None, src_mask=None):
+        """Exchange the last two."""
+        y = self._norm(1, y, self._look_back(y, tgt_mask))
+        y = self._norm(3, y, self._forward(y))
+        return self._norm(2, y, self._look_over(y, memory, src_mask))
+
+
+@exercise.misconception
+class EveryShortcutFromTheInput(DecoderLayer):
+    """All your sums add what went into the layer. Each adds what went into its own sublayer."""
+
+    def __call__(self, y, memory, tgt_mask=None, src_mask=None):
+        """Begin all shortcuts at the input."""
+        seen = self._norm(1, y, self._look_back(y, tgt_mask))
+        asked = self._norm(2, y, self._look_over(seen, memory, src_mask))
+        return self._norm(3, y, self._forward(asked))
+
+
+@exercise.misconception
+class LastShortcutTooEarly(DecoderLayer):
+    """Your last sum doesn't add what went into the feed-forward layer, but something earlier."""
+
+    def __call__(self, y, memory, tgt_mask=None, src_mask=None):
+        """Begin the third shortcut before the source is asked."""
+        y = self._norm(1, y, self._look_back(y, tgt_mask))
+        asked = self._norm(2, y, self._look_over(y, memory, src_mask))
+        return self._norm(3, y, self._forward(asked))
+
+
+@exercise.misconception
+class LastShortcutFromTheInput(DecoderLayer):
+    """Your last sum adds what went into the layer. It adds what went into its own sublayer."""
+
+    def __call__(self, y, memory, tgt_mask=None, src_mask=None):
+        """Begin the third shortcut at the input."""
+        seen = self._norm(1, y, self._look_back(y, tgt_mask))
+        asked = self._norm(2, seen, self._look_over(seen, memory, src_mask))
+        return self._norm(3, y, self._forward(asked))
+
+
+@exercise.misconception
 class InputOfTheLayerAdded(DecoderLayer):
     """Your second sum adds what went into the layer. It adds what went into its own sublayer."""
 
@@ -521,6 +605,15 @@ class OneAttentionForBoth(DecoderLayer):
 
     def _look_over(self, y, memory, mask):
         return self.attention(y, memory, memory, mask)[0]
+
+
+@exercise.misconception
+class OneObjectForBoth(DecoderLayer):
+    """Both attentions are one object, in which the last loaded weights stay. Make two of them."""
+
+    def __init__(self, d, h, f, rng):
+        super().__init__(d, h, f, rng)
+        self.attention = self.cross
 
 
 @exercise.misconception
