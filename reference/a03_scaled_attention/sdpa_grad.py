@@ -260,7 +260,7 @@ def softmax_left_out(Q, K, V, dO, mask=None):
 
 @exercise.misconception(credit=0.4)
 def sum_without_the_weights(Q, K, V, dO, mask=None):
-    """In the sum of the second term every dA counts with its weight; yours are added as they are."""
+    """In the sum of the second term every dA counts with its weight. Yours are added bare."""
     through = lambda A, dA: A * (dA - dA.sum(axis=-1, keepdims=True))  # noqa: E731
     return passed_back(Q, K, V, dO, mask, through)
 

@@ -235,7 +235,7 @@ def matrices_not_transposed(X, W, h, dY, mask=None):
 
 
 def path(X, W, h, dY, mask, i):
-    """Return the gradient of queries, keys or values, which is what a matrix 1 would let through."""
+    """Return the gradient of queries, keys or values: what an identity would let through."""
     return backward(X, W, h, dY, mask, summed=(i,), back=np.eye(W.shape[-1]))[0]
 
 
@@ -291,7 +291,7 @@ def second_term_forgotten(X, W, h, dY, mask=None):
 
 @exercise.misconception
 def sum_without_the_weights(X, W, h, dY, mask=None):
-    """In the sum of the second term every dA counts with its weight; yours are added as they are."""
+    """In the sum of the second term every dA counts with its weight. Yours are added bare."""
     through = lambda A, dA: A * (dA - dA.sum(axis=-1, keepdims=True))  # noqa: E731
     return backward(X, W, h, dY, mask, through=through)
 

@@ -191,7 +191,7 @@ def overwritten_columns(x, positions, base=10000.0):
 
 @exercise.misconception(credit=0.5)
 def both_signs_alike(x, positions, base=10000.0):
-    """Both of your columns are sums. A matrix that turns has one minus sign: else lengths change."""
+    """Both of your columns are sums. Does every row keep its length so? A sign is wrong."""
     y = rope(x, positions, base)
     s = turns(positions, np.shape(x)[-1], base).imag
     y[..., 0::2] += 2 * s * np.asarray(x)[..., 1::2]

@@ -382,7 +382,7 @@ def exact_equality(f, d, rng):
 
 @exercise.misconception
 def too_tolerant(f, d, rng):
-    """You let scores differ by too much. The text says how much rounding changes, and what counts."""
+    """You let scores differ by too much. The text says what rounding changes, and what counts."""
     return passes(f, d, rng, tolerance=1)
 
 
