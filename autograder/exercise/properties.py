@@ -37,6 +37,8 @@ __all__ = [
 Array = np.ndarray[Any, Any]
 Function = Callable[..., Any]
 
+_FACTOR = 1.7  # so far a result's size may be from what it should be like
+
 
 class _Watched(Protocol):
     """A call that says what it did to its arguments."""
@@ -63,14 +65,22 @@ def rows_sum_to_one(weights: Any, *, axis: int = -1, what: str = "the weights") 
     require(np.allclose(array.sum(axis), 1, atol=loose), f"each row of {what} should add up to 1")
 
 
-def worked(value: Any, *inputs: Any, what: str = "the result") -> Array:
-    """Require a finite result that isn't one number everywhere, nor what went in; return it."""
+def worked(value: Any, *inputs: Any, like: Any = None, what: str = "the result") -> Array:
+    """Require a finite result that isn't one number everywhere, nor what went in; return it.
+
+    Where something is to be ``like`` it, the result has roughly the size of that: what many slips
+    leave as it is, and no factor does.
+    """
     array = _array(value)
     _finite(array, what)
     even = array.size > 1 and bool((array == array.flat[0]).all())
     require(not even, f"{what} is one number everywhere, whatever goes in")
     same = any(np.array_equal(array, _array(given)) for given in inputs)
     require(not same, f"{what} is what goes in, as it is")
+    if like is not None:
+        size, due = np.linalg.norm(array), np.linalg.norm(_array(like))
+        right = due / _FACTOR <= size <= due * _FACTOR
+        require(right, f"{what} is far larger or smaller than it should be")
     return array
 
 

@@ -137,7 +137,8 @@ def examples_add_up(call, rng):
     """For the matrices, the gradients of a batch are the sums of those of its examples."""
     X, W, dY = data(rng)
     dW = np.asarray(call(X, W, 2, dY)[1])
-    worked(dW, what="the gradient of the matrices")
+    right = mha_backward(X, W, 2, dY)[1]
+    worked(dW, like=right, what="the gradient of the matrices")
     each = [np.asarray(call(X[i : i + 1], W, 2, dY[i : i + 1])[1]) for i in (0, 1)]
     agree(dW, each[0] + each[1], what="dW of two examples")
 
@@ -148,6 +149,7 @@ def with_a_causal_mask(call, rng):
     X, W, dY = data(rng)
     dY[:, 1:] = 0  # so dX is 0 behind the first token, whatever else is right
     dX, _ = call(X, W, 2, dY, np.tri(4, dtype=bool))
+    worked(dX, like=mha_backward(X, W, 2, dY, np.tri(4, dtype=bool))[0], what="dX")
     agree(np.asarray(dX)[:, 1:], np.zeros((2, 3, 6)), what="dX behind the only token that counts")
 
 

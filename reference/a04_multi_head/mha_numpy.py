@@ -329,9 +329,11 @@ def single_precision(call, rng):
 @exercise.check(points=2)
 def nobody_looks_ahead(call, rng):
     """With a causal mask a later token changes no earlier output."""
-    made, mask = layer(call, drawn(rng, 6), 1), np.tri(5, dtype=bool)
-    x = rng.normal(size=(2, 5, 6))
-    agree(np.shape(made(x, x, x, mask)[0]), x.shape, what="the shape of the output")
+    W, x, mask = drawn(rng, 6), rng.normal(size=(2, 5, 6)), np.tri(5, dtype=bool)
+    made = layer(call, W, 1)
+    out = made(x, x, x, mask)[0]
+    agree(np.shape(out), x.shape, what="the shape of the output")
+    worked(out, x, like=expected(W, 1, x, x, x, mask)[0], what="the output")
     causal(lambda x: made(x, x, x, mask)[0], x, rng)
 
 

@@ -159,6 +159,24 @@ def product_of_neighbours(step, norm):
 
 
 @neighbours.misconception()
+def half_forgotten(step, norm):
+    """You subtract twice as much as there is. |a − b|² has the inner product twice."""
+    return 1 - step**2 / norm**2
+
+
+@neighbours.misconception()
+def one_norm_as_the_width(step, norm):
+    """You subtract half of what there is. What is the square of the length of a row?"""
+    return 1 - step**2 / (4 * norm**2)
+
+
+@neighbours.misconception()
+def what_is_missing_from_one(step, norm):
+    """That is how far the cosine is from 1."""
+    return step**2 / (2 * norm**2)
+
+
+@neighbours.misconception()
 def distance_of_directions(step, norm):
-    """That is the distance of the two directions. The cosine of equal ones is 1."""
+    """That is a distance of the two directions, or their angle. The cosine of equal ones is 1."""
     return step / norm

@@ -257,6 +257,13 @@ def entries_counted(f, X, eps=1.0, tol=1e-9):
 
 
 @exercise.misconception(credit=0.5)
+def entries_counted_for_all_columns(f, X, eps=1.0, tol=1e-9):
+    """You count entries. An output that moves in several columns is one output."""
+    change = eps * np.random.default_rng(1).normal(size=X.shape)
+    return leaks(f, X, change, tol, moved=lambda D, tol: (abs(D) > tol).sum(axis=1))
+
+
+@exercise.misconception(credit=0.5)
 def outputs_of_the_token_itself(f, X, eps=1.0, tol=1e-9):
     """You count the output at the changed token. It may move, only earlier ones may not."""
     return leaks(f, X, one_column(X, eps), tol, earlier=np.less_equal)

@@ -375,7 +375,8 @@ def mask_of_the_target(call, rng):
     y, memory, mask = texts(rng)
     weights, other = drawn(rng), y + rng.normal(size=y.shape) * (np.arange(5) == 4)[:, None]
     made = layer(call, weights)
-    out = worked(made(y, memory, mask), y, memory, what="the output")
+    right = expected(call, weights, y, memory, mask)
+    out = worked(made(y, memory, mask), y, memory, like=right, what="the output")
     agree(out.shape, y.shape, what="the shape of the output")
     leaks = moved(lambda y: np.asarray(made(y, memory, mask))[:, :4], y, other)
     due = leaks and moved(lambda y: expected(call, weights, y, memory, mask)[:, :4], y, other)
@@ -390,6 +391,8 @@ def padding_of_the_source(call, rng):
     masks, real = (mask, seen[:, None, None]), seen[:, :, None]
     weights, noise = drawn(rng), rng.normal(size=memory.shape)
     made = layer(call, weights)
+    right = expected(call, weights, y, memory, *masks)
+    worked(made(y, memory, *masks), y, memory, like=right, what="the output")
     for change, is_seen in ((noise * ~real, False), (noise * real, True)):
         found = moved(lambda x: made(y, x, *masks), memory, memory + change)
         if found != is_seen:  # then the reason may lie in the pieces
@@ -403,7 +406,9 @@ def draws_its_weights(call, rng):
     """Fresh layers draw their matrices from `rng`, anew for each; all else begins as 0 or 1."""
     y, memory, _ = texts(rng)
     same, again, other = (call.make(D, H, F, seeded(seed)) for seed in (1, 1, 2))
-    out = worked(same(y, memory), y, memory, what="the output")
+    # With fresh scales and shifts a norm gives 1 for the mean of the squares.
+    right = call.own(layer_norm)(y, np.ones(D), np.zeros(D))
+    out = worked(same(y, memory), y, memory, like=right, what="the output")
     agree(again(y, memory), out, what="the output of a second layer from the same generator")
     require(not np.allclose(other(y, memory), out), "another generator gives the same weights")
     vectors = {name: shape for name, shape in SHAPES.items() if len(shape) == 1}

@@ -49,12 +49,13 @@ def bigram(table):  # given
 
 def reminder(V):
     """After each token comes one that depends on the first token and on how many there are."""
+    others = 0.1 * (np.arange(V) * 3 % V) / V  # no two are equal, so that mistakes differ
 
     def logits(ids):
         n = len(ids)
         choice = (int(ids[0]) + np.arange(1, n + 1) ** 2) % V
         habit = 0.7 * np.eye(V)[(ids[0] + 2) % V]  # the same at all positions
-        return (1 + np.arange(n)[:, None] * 5 % 7) * np.maximum(np.eye(V)[choice], habit)
+        return (1 + np.arange(n)[:, None] * 5 % 7) * np.maximum(np.eye(V)[choice], habit) - others
 
     return logits
 
@@ -160,8 +161,23 @@ def last_token_alone(logits_fn, bos, steps):
 
 @exercise.misconception
 def first_row(logits_fn, bos, steps):
-    """You read the first row of logits. The next token is predicted at the last position."""
+    """All comes from bos alone: what does the model see, and which row of logits do you read?"""
     return greedy(lambda ids: logits_fn(ids)[:1], bos, steps)
+
+
+@exercise.misconception
+def row_before_the_last(logits_fn, bos, steps):
+    """You read the row before the last one. It predicts the token that is there already."""
+    return greedy(lambda ids: logits_fn(ids)[-2:][:1], bos, steps)
+
+
+@exercise.misconception
+def along_the_positions(logits_fn, bos, steps):
+    """np.argmax went along the positions. A token is a column: compare the entries of a row."""
+    ids = [bos]
+    for _ in range(steps):
+        ids.append(int(np.argmax(logits_fn(ids), axis=0)[-1]))
+    return ids
 
 
 @exercise.misconception

@@ -195,6 +195,30 @@ def decoder_matrices():
 
 
 @decoder_formula.misconception()
+def formula_of_an_encoder_layer():
+    """This is an encoder layer. Which sublayer has a decoder layer in addition?"""
+    return "12*d**2 + 13*d"
+
+
+@decoder_formula.misconception()
+def formula_of_two_encoder_layers():
+    """You doubled the encoder layer. One sublayer comes in addition, and its norm."""
+    return "24*d**2 + 26*d"
+
+
+@decoder_formula.misconception()
+def decoder_without_biases():
+    """The biases are missing: every linear map has one number for each of its outputs."""
+    return "16*d**2 + 6*d"
+
+
+@decoder_formula.misconception()
+def decoder_scales_alone():
+    """Your norms learn one vector each. Is there a shift beside the scale?"""
+    return "16*d**2 + 16*d"
+
+
+@decoder_formula.misconception()
 def two_norms_only():
     """You counted the norms of an encoder layer. A decoder layer has one more sublayer."""
     return "16*d**2 + 17*d"

@@ -181,6 +181,18 @@ def corner_counted_twice():
 
 
 @edges.misconception(credit=0.5)
+def corner_forgotten():
+    """Pairs of two global tokens are missing: you took both rows and columns without them."""
+    return "2*g*(n - g) + (n - g)*(2*w + 1) - w*(w + 1)"
+
+
+@edges.misconception()
+def rows_added_to_the_window():
+    """You added rows of global tokens to the whole window. As columns these tokens count, too."""
+    return "g*n + n*(2*w + 1) - w*(w + 1)"
+
+
+@edges.misconception(credit=0.5)
 def global_rows_only():
     """You counted what global tokens see. Being seen counts as well."""
     return "g*n + (n - g)*(2*w + 1) - w*(w + 1)"

@@ -397,6 +397,24 @@ def cut_ends_forgotten():
 
 
 @edges.misconception(credit=0.5)
+def cut_at_one_end():
+    """You cut windows off at one end of the text. Those near the other end are shorter, too."""
+    return "n*(2*w + 1) - w*(w + 1)/2"
+
+
+@edges.misconception()
+def as_many_lost_by_each():
+    """Not every query near an end loses as many keys: how many does the second one lose?"""
+    return "n*(2*w + 1) - 2*w^2"
+
+
+@edges.misconception()
+def one_lost_by_each():
+    """Queries near an end lose more than one key each: how many does the first one lose?"""
+    return "n*(2*w + 1) - 2*w"
+
+
+@edges.misconception(credit=0.5)
 def lost_pairs_from_zero():
     """Of the first w queries the first one loses w keys and the last one loses 1."""
     return "n*(2*w + 1) - w*(w - 1)"

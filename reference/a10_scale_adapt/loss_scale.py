@@ -166,7 +166,7 @@ def half_a_spacing():
 
 @relative_error.misconception()
 def exact_after_all():
-    """S is a power of two, but 1e-8 isn't: rounding leaves an error."""
+    """That is as good as 0. 1e-8 is no power of two: what part of it does rounding change?"""
     return 0.0
 
 
