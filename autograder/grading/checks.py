@@ -88,7 +88,7 @@ def grade_checks(
             items[check.name] = _item(check, Status.ERRORED, before.note, before.feedback)
         elif before and not (before.score or (before.name in slips and before.note in known)):
             items[check.name] = _item(
-                check, Status.SKIPPED, "skipped", f"Not run: it builds on “{check.after.rubric}”"
+                check, Status.SKIPPED, "skipped", f"Not run: it builds on “{before.rubric}”"
             )
         elif check.gpu and not callee.has_gpu:
             items[check.name] = _item(check, Status.ERRORED, NO_GPU, _LATER)

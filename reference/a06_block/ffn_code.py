@@ -3,6 +3,8 @@
 Source: Vaswani et al. (2017), "Attention is all you need", section 3.3.
 """
 
+import math
+
 import numpy as np
 from jaxtyping import Float
 from numpy import ndarray
@@ -212,6 +214,54 @@ def type_is_kept(call, rng):
 def no_relu(x, W1, b1, W2, b2):
     """The ReLU is left out: the two maps are one linear map."""
     return (x @ W1 + b1) @ W2 + b2
+
+
+def with_another(x, W1, b1, W2, b2, bend):
+    """Put something else where the ReLU stands."""
+    return (bend(x @ W1 + b1) @ W2 + b2).astype(x.dtype)
+
+
+@exercise.misconception
+def leaky(x, W1, b1, W2, b2):
+    """A little of what is negative passes in yours. With max(0, ·) nothing does."""
+    return with_another(x, W1, b1, W2, b2, lambda z: np.where(z > 0, z, 0.01 * z))
+
+
+@exercise.misconception
+def gelu_for_the_relu(x, W1, b1, W2, b2):
+    """Between your maps stands a GELU, as in later models. Here it is max(0, ·)."""
+    phi = np.vectorize(lambda z: (1 + math.erf(z / math.sqrt(2))) / 2, otypes=[float])
+    return with_another(x, W1, b1, W2, b2, lambda z: z * phi(z))
+
+
+@exercise.misconception
+def logistic_function_for_the_relu(x, W1, b1, W2, b2):
+    """Between your maps stands a logistic function. Here it is max(0, ·)."""
+    return with_another(x, W1, b1, W2, b2, lambda z: 1 / (1 + np.exp(-z)))
+
+
+@exercise.misconception
+def hyperbolic_tangent_for_the_relu(x, W1, b1, W2, b2):
+    """Between your maps stands a tanh. Here it is max(0, ·)."""
+    return with_another(x, W1, b1, W2, b2, np.tanh)
+
+
+@exercise.misconception
+def what_is_negative_kept(x, W1, b1, W2, b2):
+    """You keep what is negative, and set to 0 what is positive. max(0, ·) does the opposite."""
+    return with_another(x, W1, b1, W2, b2, lambda z: np.minimum(z, 0))
+
+
+@exercise.misconception
+def sizes_taken(x, W1, b1, W2, b2):
+    """You take what is negative without its sign. max(0, ·) makes 0 of it."""
+    return with_another(x, W1, b1, W2, b2, abs)
+
+
+@exercise.misconception
+def input_added(x, W1, b1, W2, b2):
+    """You add the input at the end. In a block that is done around this layer, not in it."""
+    return x + feed_forward(x, W1, b1, W2, b2)
 
 
 @exercise.misconception

@@ -216,6 +216,43 @@ def always_relu(x, approximate="none"):
 
 
 @exercise.misconception
+def one_forgotten(x, approximate="none"):
+    """erf runs from −1 to 1, and Φ from 0 to 1. How does one become the other?"""
+    if approximate != "none":
+        return gelu(x, approximate)
+    return (x * erf(x / math.sqrt(2))).astype(x.dtype)
+
+
+@exercise.misconception
+def never_halved(x, approximate="none"):
+    """Yours tends to 2x for large x. Φ, and what takes its place, ends at 1."""
+    return gelu(x, approximate) * np.asarray(1 if approximate == "sigmoid" else 2, x.dtype)
+
+
+@exercise.misconception(credit=0.4)
+def silu_throughout(x, approximate="none"):
+    """That is x σ(x), the SiLU. GELU has Φ in place of σ, or something that is nearer to it."""
+    return (x / (1 + np.exp(-x))).astype(x.dtype)
+
+
+@exercise.misconception
+def sigmoid_of_the_other_sign(x, approximate="none"):
+    """With that sign large x give 0. In the form with the logistic function they give x."""
+    if approximate != "sigmoid":
+        return gelu(x, approximate)
+    return (x / (1 + np.exp(1.702 * x))).astype(x.dtype)
+
+
+@exercise.misconception
+def root_of_two_pi(x, approximate="none"):
+    """In the tanh form the factor is √(2/π): yours is another root of 2 and π."""
+    if approximate != "tanh":
+        return gelu(x, approximate)
+    inner = math.sqrt(2 * math.pi) * (x + 0.044715 * x**3)
+    return (x * (1 + np.tanh(inner)) / 2).astype(x.dtype)
+
+
+@exercise.misconception
 def root_of_two(x, approximate="none"):
     """You put x itself into erf. It is x/√2."""
     if approximate != "none":

@@ -167,6 +167,26 @@ def mean_left_in(x, gamma, beta, eps=1e-5):
 
 
 @exercise.misconception
+def mean_left_in_below(x, gamma, beta, eps=1e-5):
+    """You divide by the root of the mean square. A variance is about the mean."""
+    square = (x**2).mean(-1, keepdims=True)
+    return gamma * (x - x.mean(-1, keepdims=True)) / np.sqrt(square + eps) + beta
+
+
+@exercise.misconception
+def scale_and_shift_exchanged(x, gamma, beta, eps=1e-5):
+    """`gamma` and `beta` are exchanged: the first one multiplies, the second one is added."""
+    return normalised(x, beta, gamma, eps)
+
+
+@exercise.misconception
+def epsilon_added_at_the_end(x, gamma, beta, eps=1e-5):
+    """Your ε is added to the result. It keeps the variance from being 0: where does it belong?"""
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return normalised(x, gamma, beta, 0) + np.asarray(eps, x.dtype)
+
+
+@exercise.misconception
 def epsilon_outside(x, gamma, beta, eps=1e-5):
     """You added ε to the root. It belongs to the variance, inside the root."""
     return gamma * (x - x.mean(-1, keepdims=True)) / (x.std(-1, keepdims=True) + eps) + beta

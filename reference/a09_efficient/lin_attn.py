@@ -216,6 +216,45 @@ def no_normaliser(Q, K, V, phi=elu1, eps=0.0):
 
 
 @exercise.misconception
+def features_of_the_scores(Q, K, V, phi=elu1, eps=0.0):
+    """You apply φ to the scores. It is applied to queries and keys, before they are multiplied."""
+    A = phi(Q @ np.swapaxes(K, -1, -2))
+    return A @ V / (A.sum(axis=-1, keepdims=True) + eps)
+
+
+@exercise.misconception
+def bare_queries(Q, K, V, phi=elu1, eps=0.0):
+    """φ is applied to the keys alone. Queries need it as well, or weights become negative."""
+    return linear_attention(Q, phi(K), V, lambda x: x, eps)
+
+
+@exercise.misconception
+def features_of_the_values(Q, K, V, phi=elu1, eps=0.0):
+    """You apply φ to the values as well. They are averaged as they are."""
+    return linear_attention(Q, K, phi(V), phi, eps)
+
+
+@exercise.misconception
+def divided_by_the_query_alone(Q, K, V, phi=elu1, eps=0.0):
+    """Your denominator doesn't depend on the keys. What do the weights of a query add up to?"""
+    return no_normaliser(Q, K, V, phi) / (phi(Q).sum(axis=-1, keepdims=True) + eps)
+
+
+@exercise.misconception
+def divided_by_the_number_of_keys(Q, K, V, phi=elu1, eps=0.0):
+    """You divide by the number of keys. What do the weights of a query add up to?"""
+    return no_normaliser(Q, K, V, phi) / (K.shape[-2] + eps)
+
+
+@exercise.misconception
+def denominators_added_up(Q, K, V, phi=elu1, eps=0.0):
+    """You added up the denominators of all queries. Each query has one of its own."""
+    q, k = phi(Q), phi(K)
+    total = (q * k.sum(axis=-2, keepdims=True)).sum(axis=(-2, -1), keepdims=True)
+    return no_normaliser(Q, K, V, phi) / (total + eps)
+
+
+@exercise.misconception
 def one_normaliser_for_all(Q, K, V, phi=elu1, eps=0.0):
     """You divided by one sum for everything. Each query has a denominator of its own."""
     q = phi(Q) @ (np.swapaxes(phi(K), -1, -2) @ V)

@@ -187,6 +187,38 @@ def never_divided(Q, K, V):
     return np.tril(elu1(Q) @ elu1(K).T) @ V
 
 
+def summed(q, k, V):
+    """Add up keys times values from the start, and ask them with each token's query."""
+    return np.einsum("nd,ndv->nv", q, np.cumsum(k[:, :, None] * V[:, None], axis=0))
+
+
+@exercise.misconception
+def divided_by_the_count(Q, K, V):
+    """You divide by the number of tokens so far. What do the weights of a token add up to?"""
+    return summed(elu1(Q), elu1(K), V) / np.arange(1, len(Q) + 1)[:, None]
+
+
+@exercise.misconception
+def features_forgotten(Q, K, V):
+    """φ is missing: without it products of queries and keys can be negative, and sums near 0."""
+    below = (Q * np.cumsum(K, axis=0)).sum(axis=1, keepdims=True)
+    return summed(Q, K, V) / below
+
+
+@exercise.misconception
+def features_of_the_keys_alone(Q, K, V):
+    """φ is applied to the keys alone. Queries need it as well."""
+    k = elu1(K)
+    return summed(Q, k, V) / (Q * np.cumsum(k, axis=0)).sum(axis=1, keepdims=True)
+
+
+@exercise.misconception
+def summed_along_the_features(Q, K, V):
+    """The sum z runs along the features in yours. It adds up tokens, as S does."""
+    q, k = elu1(Q), elu1(K)
+    return summed(q, k, V) / (q * np.cumsum(k, axis=1)).sum(axis=1, keepdims=True)
+
+
 @exercise.misconception(fatal="nothing of the linear method is there")
 def softmax_instead(Q, K, V):
     """That is causal softmax attention. The similarity here is a product of features."""

@@ -158,6 +158,24 @@ def unscaled(Q, K, V, E, F):
     return linformer(Q * np.sqrt(Q.shape[1]), K, V, E, F)
 
 
+@exercise.misconception
+def divided_by_d(Q, K, V, E, F):
+    """You divide the scores by d. It is its root that their spread grows with."""
+    return linformer(Q / np.sqrt(Q.shape[1]), K, V, E, F)
+
+
+@exercise.misconception
+def softmax_over_the_queries(Q, K, V, E, F):
+    """Your columns sum to 1. A query's weights stand in a row: use the last axis."""
+    return softmax(Q @ (E @ K).T / np.sqrt(Q.shape[1]), axis=0) @ (F @ V)
+
+
+@exercise.misconception
+def softmax_left_out(Q, K, V, E, F):
+    """There is no softmax: scores are not weights, and their rows don't add up to 1."""
+    return Q @ (E @ K).T / np.sqrt(Q.shape[1]) @ (F @ V)
+
+
 @exercise.misconception(credit=0.4)
 def scaled_by_the_keys_left(Q, K, V, E, F):
     """You divided by √r. A score is still a product of vectors of width d."""

@@ -16,6 +16,7 @@ from autograder.exercise.properties import (
     rows_sum_to_one,
     shift_invariant,
     took_work,
+    worked,
 )
 from autograder.grading.recorder import Recorder
 
@@ -149,3 +150,10 @@ def test_no_position_stays_where_it_was(rng):
     seen = []
     permutation_invariant(lambda x: seen.append(x) or x.sum(), X[:2], rng)
     assert (seen[1] == X[1::-1]).all()
+
+
+def test_what_is_to_be_like_something_has_its_size():
+    assert worked(1.3 * X, X, like=X + 1) is not None
+    for wrong in (2 * X, X / 2):
+        with pytest.raises(Mismatch, match="the result is far larger or smaller"):
+            worked(wrong, like=X)
