@@ -163,6 +163,12 @@ def symmetric(n, slopes, m=None):
 
 
 @exercise.misconception(credit=0.5)
+def own_key_blocked(n, slopes, m=None):
+    """A query's own key is blocked in yours. Its distance is 0, and only later keys are blocked."""
+    return np.where(np.tri(n, m or n, (m or n) - n - 1, dtype=bool), alibi(n, slopes, m), -np.inf)
+
+
+@exercise.misconception(credit=0.5)
 def future_raised(n, slopes, m=None):
     """Keys that are still to come are raised the more, the later they are. −∞ belongs there."""
     m = m or n

@@ -170,6 +170,19 @@ def sines_first(n, d, base=10000.0, positions=None):
 
 
 @exercise.misconception
+def exponent_by_two_less(n, d, base=10000.0, positions=None):
+    """You divide by d − 2 in the exponent. Then the last pair reaches the base; here it is 2i/d."""
+    return positional_encoding(n, d, base ** (d / max(d - 2, 1)), positions)
+
+
+@exercise.misconception
+def angle_in_degrees(n, d, base=10000.0, positions=None):
+    """You turn angles from degrees to radians. One position turns the first pair by one radian."""
+    given = np.arange(n) if positions is None else np.asarray(positions)
+    return positional_encoding(n, d, base, np.deg2rad(given))
+
+
+@exercise.misconception
 def cosine_first(n, d, base=10000.0, positions=None):
     """Sine and cosine are exchanged: the even columns, 0 among them, hold the sine."""
     p = np.arange(n) if positions is None else np.asarray(positions)

@@ -400,6 +400,36 @@ def never_divided_by_the_root(Q1, K1, Q2, K2, V, lam, mask=None):
 
 
 @exercise.misconception(credit=0.5)
+def divided_by_d_k(Q1, K1, Q2, K2, V, lam, mask=None):
+    """You divide the scores by d_k. As before it is √d_k."""
+    root = np.sqrt(Q1.shape[-1])
+    return diff_attention(Q1 / root, K1, Q2 / root, K2, V, lam, mask)
+
+
+def of_weights(Q1, K1, Q2, K2, V, lam, weigh):
+    """Subtract two maps that are made of the scaled scores in another way."""
+    one, other = (
+        weigh(Q @ np.swapaxes(K, -1, -2) / np.sqrt(Q.shape[-1])) for Q, K in ((Q1, K1), (Q2, K2))
+    )
+    return (one - lam * other) @ V
+
+
+@exercise.misconception(credit=0.4)
+def softmax_over_the_queries(Q1, K1, Q2, K2, V, lam, mask=None):
+    """Your columns sum to 1. A query's weights stand in a row: use the last axis."""
+    may = np.ones(1, bool) if mask is None else mask
+    weigh = lambda S: softmax(np.where(may, S, -np.inf), axis=-2)  # noqa: E731
+    return of_weights(Q1, K1, Q2, K2, V, lam, weigh)
+
+
+@exercise.misconception
+def blocked_scores_zero(Q1, K1, Q2, K2, V, lam, mask=None):
+    """Blocked scores are 0 in yours, but exp(0) is 1. Which score has the exponential 0?"""
+    may = np.ones(1, bool) if mask is None else mask
+    return of_weights(Q1, K1, Q2, K2, V, lam, lambda S: softmax(np.where(may, S, 0)))
+
+
+@exercise.misconception(credit=0.5)
 def second_map_never_divided(Q1, K1, Q2, K2, V, lam, mask=None):
     """Only the first map's scores are divided by √d_k. The second map is scaled as well."""
     return diff_attention(Q1, K1, Q2 * np.sqrt(Q2.shape[-1]), K2, V, lam, mask)

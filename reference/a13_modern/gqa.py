@@ -221,6 +221,33 @@ def not_scaled(Q, K, V, mask=None):
     return gqa(Q * np.sqrt(Q.shape[-1]), K, V, mask)
 
 
+@exercise.misconception(credit=0.4)
+def divided_by_d_k(Q, K, V, mask=None):
+    """You divide the scores by d_k. It is its root that their spread grows with."""
+    return gqa(Q / np.sqrt(Q.shape[-1]), K, V, mask)
+
+
+def copied_out(Q, K, V, weigh):
+    """Attend with copies of keys and values, and other weights of the scaled scores."""
+    r = Q.shape[-3] // K.shape[-3]
+    S = Q @ np.swapaxes(np.repeat(K, r, axis=-3), -1, -2) / np.sqrt(Q.shape[-1])
+    return weigh(S) @ np.repeat(V, r, axis=-3)
+
+
+@exercise.misconception
+def softmax_over_the_queries(Q, K, V, mask=None):
+    """Your columns sum to 1. A query's weights stand in a row: use the last axis."""
+    may = np.ones(1, bool) if mask is None else mask
+    return copied_out(Q, K, V, lambda S: softmax(np.where(may, S, -np.inf), axis=-2))
+
+
+@exercise.misconception
+def blocked_scores_zero(Q, K, V, mask=None):
+    """Blocked scores are 0 in yours, but exp(0) is 1. Which score has the exponential 0?"""
+    may = np.ones(1, bool) if mask is None else mask
+    return copied_out(Q, K, V, lambda S: softmax(np.where(may, S, 0)))
+
+
 @exercise.misconception
 def mask_ignored(Q, K, V, mask=None):
     """Your mask has no effect: every query sees every key."""

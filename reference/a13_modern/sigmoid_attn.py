@@ -451,6 +451,37 @@ def no_scale(Q, K, V, bias=None, mask=None):
     return sigmoid_attention(Q * np.sqrt(Q.shape[1]), K, V, bias, mask)
 
 
+@exercise.misconception(credit=0.4)
+def divided_by_d_k(Q, K, V, bias=None, mask=None):
+    """You divide the scores by d_k. As before it is √d_k."""
+    return sigmoid_attention(Q / np.sqrt(Q.shape[1]), K, V, bias, mask)
+
+
+@exercise.misconception(credit=0.4)
+def bias_divided_as_well(Q, K, V, bias=None, mask=None):
+    """You divide the bias by √d_k as well. Only the scores are divided; it is added afterwards."""
+    bias = -np.log(len(K)) if bias is None else bias
+    return sigmoid_attention(Q, K, V, bias / np.sqrt(Q.shape[1]), mask)
+
+
+@exercise.misconception
+def number_of_queries_taken(Q, K, V, bias=None, mask=None):
+    """Without a bias you take the number of queries. A query's weights are shared among keys."""
+    return sigmoid_attention(Q, K, V, -np.log(len(Q)) if bias is None else bias, mask)
+
+
+@exercise.misconception
+def logarithm_of_another_base(Q, K, V, bias=None, mask=None):
+    """Your bias is a logarithm to the base 2. Beside an exponential it is the natural one."""
+    return sigmoid_attention(Q, K, V, -np.log2(len(K)) if bias is None else bias, mask)
+
+
+@exercise.misconception
+def mask_inverted(Q, K, V, bias=None, mask=None):
+    """The mask is read the wrong way round: True means that the query may attend."""
+    return sigmoid_attention(Q, K, V, bias, None if mask is None else ~mask)
+
+
 @exercise.misconception
 def mask_ignored(Q, K, V, bias=None, mask=None):
     """The mask has no effect."""
