@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from statistics import mean, median, quantiles
+from typing import NamedTuple
 
 from autograder.delivery.final_grades import Section, Sheet
 from autograder.delivery.pages import STATUS
@@ -173,3 +174,22 @@ def _exercise_result(id: str, of: Mapping[str, Section]) -> ExerciseResult:
         curves,
         trainings,
     )
+
+
+class CourseTotal(NamedTuple):
+    """A student's points of the whole course, and how many are not final."""
+
+    score: float
+    open: float
+
+
+def totals(classes: Iterable[Mapping[str, Sheet]]) -> dict[str, CourseTotal]:
+    """Return what each student has of all assignments, by id."""
+    own: dict[str, list[Sheet]] = {}
+    for found in classes:
+        for student, sheet in found.items():
+            own.setdefault(student, []).append(sheet)
+    return {
+        student: CourseTotal(sum(one.score for one in every), sum(one.open for one in every))
+        for student, every in own.items()
+    }

@@ -18,6 +18,7 @@ from autograder.delivery import picture
 from autograder.grading.results import Status
 
 if TYPE_CHECKING:
+    from autograder.delivery.class_results import CourseTotal
     from autograder.delivery.final_grades import Section, Sheet
 
 #: What a status looks like and is called; never told by colour alone.
@@ -88,7 +89,7 @@ def entry(value: Any) -> str:
     return f"{value:.3g}" if isinstance(value, float) else str(value)
 
 
-def so_far(sheet: Sheet) -> str:
+def so_far(sheet: Sheet | CourseTotal) -> str:
     """Write a score, and behind it the points that are not final."""
     return points(sheet.score) + (f" (+{points(sheet.open)})" if sheet.open else "")
 

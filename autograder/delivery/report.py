@@ -9,7 +9,7 @@ from pathlib import Path
 from rich.table import Table
 
 from autograder.course.config import Course
-from autograder.delivery.class_results import Note, class_result, exercise_results
+from autograder.delivery.class_results import Note, class_result, exercise_results, totals
 from autograder.delivery.final_grades import Section, Sheet, sheets
 from autograder.delivery.pages import write_page
 from autograder.delivery.people import people
@@ -63,6 +63,8 @@ def write_report(course: Course, ids: Sequence[str], before: Path | None = None)
         results=results,
         students=_named(course, everybody.values()),
         waits=_waits(everybody.values()),
+        totals=totals(everybody.values()),
+        most=sum(result.max_score for result in results.values()),
     )
 
 

@@ -13,7 +13,7 @@ from sphinx.util.docutils import SphinxDirective
 
 from autograder.course.config import Course
 from autograder.course.discover import Assignment, load_assignment
-from autograder.course.overview import best_of, sign, summary, tasks
+from autograder.course.overview import Planned, best_of, sign, summary, tasks
 from autograder.exercise import Exercise
 
 COURSE = Course.load(Path(__file__).resolve().parents[2])
@@ -46,20 +46,20 @@ def _section(assignment: Assignment) -> str:
     roles = "\n".join(summary(every, assignment.course.counting[assignment.id].choice))
     head = f"{len(every)} exercises, {points:g} points."
     best = "".join(f" {sentence}." for sentence in best_of(assignment))
-    columns = ["what", "exercise", "source", "what is written", "minutes", "points"]
+    columns = ["what", "exercise", "min", "points"]
     rows = [
-        [
-            sign(task.role),
-            f"{task.title} (`{task.id}`)",
-            assignment.sound[task.id].source,
-            ", ".join(kinds(assignment.sound[task.id])),
-            f"{task.minutes or ''}",
-            f"{task.points:g}",
-        ]
+        [sign(task.role), _told(assignment, task), f"{task.minutes or ''}", f"{task.points:g}"]
         for task in every
     ]
     table = "\n".join(f"| {' | '.join(row)} |" for row in [columns, ["---"] * len(columns), *rows])
     return f"## {assignment.title}\n\n{head}{best}\n\n{roles}\n\n{overview(assignment)}\n\n{table}"
+
+
+def _told(assignment: Assignment, task: Planned) -> str:
+    """Return an exercise in two lines: what it is called; what is written, and its source."""
+    exercise = assignment.sound[task.id]
+    written = f'<span class="kinds">{", ".join(kinds(exercise))}</span>'
+    return f"{task.title} (`{task.id}`)<br><small>{written} · {exercise.source}</small>"
 
 
 def overview(assignment: Assignment) -> str:

@@ -13,6 +13,7 @@ from rich.console import Console
 from autograder.course.config import CourseError
 from autograder.course.submissions import submissions
 from autograder.delivery import gradebook, solutions
+from autograder.delivery.class_results import totals
 from autograder.delivery.entering import entered_again
 from autograder.delivery.feedback import page_of, shows, write_feedback
 from autograder.delivery.pages import digest, script
@@ -369,6 +370,8 @@ def test_the_report_counts_names_and_lists(tiny, graded, save):
     index = Page(write_report(tiny, [A]))
     stands_alone(index)
     assert "Tiny & small 5 4 1.2 1 6 1 1" in index.text
+    assert "student a01 course" in index.text
+    assert "eve 1 (+5) 1 (+5)" in index.text
     page = Page(tiny.root / "reports" / f"{A}.html")
     stands_alone(page)
     for piece in (
@@ -388,6 +391,12 @@ def test_the_report_counts_names_and_lists(tiny, graded, save):
     ):
         assert piece in page.text
     assert "Number of students by tenths of the points: 2, 1, 0, 1, 0, 1, 0, 0, 0, 0" in page.html
+
+
+def test_the_points_of_the_course_are_those_of_all_assignments_that_one_handed_in():
+    first = {"ada": SimpleNamespace(score=4, open=1), "bob": SimpleNamespace(score=2, open=0)}
+    second = {"ada": SimpleNamespace(score=3.5, open=2)}
+    assert totals([first, second]) == {"ada": (7.5, 3), "bob": (2, 0)}
 
 
 def test_a_report_says_who_it_is_when_it_came_and_what_waits(tiny, graded, hand_in, save):

@@ -115,7 +115,7 @@ def test_the_catalogue_has_every_exercise(sections, id):
 
 def test_the_catalogue_tells_source_kinds_points_and_minutes(sections):
     text = " ".join(sections["a02_attention_by_hand"].split())
-    row = "( attn_hand ) Bahdanau et al. (2015), eq. 5 and 6 numbers, choice 15 4 "
+    row = "( attn_hand ) numbers, choice · Bahdanau et al. (2015), eq. 5 and 6 15 4 "
     assert f"○ choice One query, three keys {row}" in text
     assert "1 The function to compute it" in " ".join(sections["a01_softmax"].split())
 
@@ -139,6 +139,54 @@ def test_nothing_comes_from_elsewhere(site, pages):
             assert not urlsplit(address).netloc, f"{path} loads {address}"
     for style in site.rglob("*.css"):
         assert not re.search(r"@import|url\(\s*['\"]?(https?:)?//", style.read_text()), style
+
+
+ROWS = "[...document.querySelectorAll('tr:has(.kinds)')].filter(row => row.checkVisibility())"
+
+
+@pytest.mark.browser
+def test_exercises_are_filtered_by_notebook_kind_core_and_minutes(site, tmp_path):
+    every = [(assigned(id), e) for id in COURSE.titles for e in assigned(id).sound.values()]
+    with browsing(tmp_path) as tab:
+        tab.resize(1200, 800)
+        tab.open((site / CATALOGUE).as_uri())
+        assert tab.ask(f"{ROWS}.length") == len(every)
+        choose = "(() => {{const e = [...document.querySelectorAll('.filters select')][{}];"
+        choose += "e.value = '{}'; e.dispatchEvent(new Event('input'))}})()"
+        tab.ask(choose.format(3, 15))
+        short = [e for _, e in every if e.minutes <= 15]
+        assert tab.ask(f"{ROWS}.length") == len(short)
+        tab.ask(choose.format(1, "derivation"))
+        tab.ask(choose.format(3, 30))
+        lines = {e.id for _, e in every if any(p.answer.kind == "derivation" for p in e.parts)}
+        wanted = {id for id in lines for _, e in every if e.id == id and e.minutes <= 30}
+        shown = f"{ROWS}.map(row => row.querySelector('code').textContent)"
+        assert {*tab.ask(shown)} == wanted
+        tab.ask(choose.format(2, "● core"))
+        core = {id for one in COURSE.counting.values() for id in one.core}
+        assert {*tab.ask(shown)} == wanted & core
+        tab.ask(choose.format(0, 0))
+        assert {*tab.ask(shown)} == wanted & core & {*assigned("a01_softmax").sound}
+        assert tab.ask("[...document.querySelectorAll('h2')].filter(h => h.checkVisibility()).length") == 1
+        tab.resize(390, 800)
+        tab.open((site / "README.html").as_uri())
+        tab.open((site / CATALOGUE).as_uri())
+        assert tab.ask(f"{ROWS}.length") == len(assigned("a01_softmax").sound)
+        assert tab.ask("document.documentElement.scrollHeight") < 4000
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("page", ["README", "docs/instructor", "docs/author"])
+def test_a_line_of_text_has_70_to_80_characters(site, tmp_path, page):
+    with browsing(tmp_path) as tab:
+        tab.resize(1400, 800)
+        tab.open((site / f"{page}.html").as_uri())
+        widths = tab.ask(
+            "[...document.querySelectorAll('article p')].filter(p => p.offsetHeight > 60).map(p => {"
+            "const lines = Math.round(p.offsetHeight / parseFloat(getComputedStyle(p).lineHeight));"
+            "return p.innerText.length / (lines - 0.5)})"
+        )
+        assert 68 < sum(widths) / len(widths) < 82
 
 
 @pytest.mark.browser

@@ -43,8 +43,12 @@ heads.forEach((head, column) => {
   button.setAttribute("aria-label", `Sort by ${(exercise?.title || head.textContent).trim()}`);
   button.addEventListener("click", () => {
     const up = head.getAttribute("aria-sort") !== "ascending";
-    for (const other of heads) other.removeAttribute("aria-sort");
+    for (const other of heads) {
+      other.removeAttribute("aria-sort");
+      other.querySelector("button").textContent = "↕";
+    }
     head.setAttribute("aria-sort", up ? "ascending" : "descending");
+    button.textContent = up ? "↑" : "↓";
     const order = (one, two) => compare(one.cells[column], two.cells[column]) * (up ? 1 : -1);
     body.append(...rows.sort(order));
   });
