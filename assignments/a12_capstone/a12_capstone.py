@@ -147,7 +147,7 @@ class Transformer:
 # ### There and back
 #
 # To learn, a model needs the slope of its loss along every number. Libraries compute it; here you do,
-# once, for the whole model. Each step of the way there has a way back. It takes the gradient of the
+# once, for the whole model. (The third part can do without: it offers gradients that are given.) Each step of the way there has a way back. It takes the gradient of the
 # loss with respect to what came out, and returns the gradient with respect to what went in; on the way it leaves the gradients of
 # its own weights behind.
 #
@@ -253,7 +253,10 @@ def loss_and_grads(
 #   number from 28 to 36, which the grader draws: what is kept from an earlier training doesn't fit. A few hundred steps with batches of 32 or 64 are enough.
 # - `float32` is twice as fast as `float64` and exact enough here: convert the weights once, and see that
 #   nothing turns them back. (The encoding of positions is float64 unless you convert it, too.)
-# - Nothing but NumPy is needed. One step should take some 20 ms.
+# - The gradients are those of your own `loss_and_grads`. Nothing but NumPy is needed then, and one step should
+#   take some 20 ms.
+# - Whoever leaves part 2 out gets them: take the `#` away in the next cell and run it. Code comes in its place that
+#   defines `loss_and_grads` by torch's layers. It is for training alone and earns nothing in part 2.
 #
 # How it is graded. The grader calls `train` once, with a width of its own, and that may take 300 seconds of processor time; our
 # own takes 5 to 10. It puts your weights into the model of part 1, which must therefore be the one
@@ -268,6 +271,9 @@ def loss_and_grads(
 #
 # Train here with few steps, as long as you look for mistakes. Leave no training in a cell of this
 # notebook when you hand in: what is graded is the function.
+
+# %%
+# carry("cap_gradcheck", given=True)
 
 # %% exercise="cap_seq2seq"
 def train(seed: int, d: int) -> "(dictionary of arrays, losses)":

@@ -17,6 +17,9 @@ def hint_of(part: Part, answers: Sequence[Any]) -> dict[str, Any]:
     if part.manual:
         return {"kind": "manual"}
     first, *others = hints = [part.answer.hint(answer) for answer in answers]
+    if not all(hint.get("exact") for hint in hints):  # of one alone it would tell something
+        for hint in hints:
+            hint.pop("exact", None)
     varies = {key for hint in others for key in hint | first if hint.get(key) != first.get(key)}
     common = {key: value for key, value in first.items() if key not in varies}
     if not varies:

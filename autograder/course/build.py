@@ -31,8 +31,10 @@ from autograder.student.released_files import CheckFile, Help
 
 SETUP = """\
 from check import {names}
-
+{imports}
 student("")  # your id, between the quotes"""
+
+_NUMPY = "import numpy as np"
 
 PRACTICE = """
 
@@ -134,11 +136,15 @@ def _set_up(assignment: Assignment, helping: Mapping[str, Help]) -> str:
     if ids := [id for id, entry in helping.items() if "hints" in entry]:
         used.append("hint")
         said += HINT.format(id=ids[0])
-    return SETUP.format(names=", ".join(sorted(used))) + said
+    numpy = any(_NUMPY in c.source.splitlines() for c in assignment.cells if c.kind == "code")
+    imports = f"{_NUMPY}\n" if numpy else ""  # there, whichever cell is run next
+    return SETUP.format(names=", ".join(sorted(used)), imports=imports) + said
 
 
 def _plain(cell: SourceCell) -> dict[str, Any]:
-    return new_cell(cell.kind, cell.source, {"tags": [TAG]} if cell.demonstration else {})
+    """Return a cell of the text; the code of what only shows something is folded away."""
+    folded = {"tags": [TAG], "jupyter": {"source_hidden": True}}
+    return new_cell(cell.kind, cell.source, folded if cell.demonstration else {})
 
 
 def _graded(cell: SourceCell, exercise: Exercise) -> list[dict[str, Any]]:

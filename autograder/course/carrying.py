@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import re
 
-from autograder.course.discover import Assignment
+from autograder.course.discover import Assignment, load_exercise
+from autograder.exercise import CheckedFunction, Exercise
 from autograder.exercise.carried_source import source_of_carried
 from autograder.exercise.checked import Carried
+from autograder.exercise.source import standalone
 from autograder.student.released_files import CarriedExercise
 
-_CALL = re.compile(r"^carry\(\s*[\"'](\w+)[\"']", re.M)
+_CALL = re.compile(r"^carry\(\s*[\"'](\w+)[\"'](?!\s*,\s*given=True)", re.M)
+_GIVEN = re.compile(r"\bcarry\(\s*[\"'](\w+)[\"']\s*,\s*given=True")
 
 
 def carries(source: str) -> set[str]:
@@ -40,6 +43,27 @@ def carried(assignment: Assignment) -> dict[str, CarriedExercise]:
         found[exercise] = {"assignment": each[0].assignment, "names": list(solutions)}
         if each[0].assignment in assignment.course.given:
             found[exercise]["given"] = sources[exercise]
+    for exercise, functions in _given_here(assignment).items():
+        found[exercise] = {
+            "assignment": assignment.id,
+            "names": [one.name for one in functions],
+            "given": "\n".join(standalone(one.given, one.name) for one in functions if one.given),
+        }
+    return found
+
+
+def _given_here(assignment: Assignment) -> dict[str, list[CheckedFunction]]:
+    """Return by exercise which of its own functions an assignment's text offers to build on.
+
+    It may be an exercise that the course leaves out.
+    """
+    found = {}
+    folder = assignment.course.root / "reference" / assignment.id
+    for id in sorted(set().union(*(_GIVEN.findall(cell.source) for cell in assignment.cells))):
+        if id not in needed(assignment):
+            exercise = assignment.sound.get(id) or load_exercise(folder / f"{id}.py")
+            functions = exercise.functions if isinstance(exercise, Exercise) else ()
+            found[id] = [function for function in functions if function.given]
     return found
 
 
@@ -70,6 +94,12 @@ def carry_problems(assignment: Assignment) -> list[str]:
                     f'here; add a code cell `carry("{each.exercise}")` above its stub'
                 )
     said = set().union(*(carries(cell.source) for cell in assignment.cells))
+    found += [
+        f'carry("{id}", given=True) gets nothing: no function of {id} has a version to build on; '
+        "register one behind its reference, @exercise.given"
+        for id, functions in _given_here(assignment).items()
+        if not functions
+    ]
     for id in sorted(said - wanted.keys()):
         found.append(
             f'carry("{id}") is not needed; say in a reference what is carried, '

@@ -21,8 +21,8 @@ Not searched for is what is published on purpose: signatures of functions, impor
 sources, the sentences of parts and visible checks, what a function does without, the line that a
 derivation starts from, the docstring of the reference.  That authors wrote a statement into
 assignments/ themselves is no excuse.  A function that students are given says so on its first line,
-``def mean(z):  # given``, and its body is then left out.  What is said of a mistake to those who
-practise stands in help.json, and nowhere else.
+``def mean(z):  # given``, or by ``@exercise.given``, and its body is then left out.  What is said of
+a mistake to those who practise stands in help.json, and nowhere else.
 """
 
 from __future__ import annotations
@@ -42,6 +42,7 @@ from autograder.course.practising import HELP, practisable
 from autograder.exercise import Exercise
 
 SHORTEST = 20
+_GIVEN = "exercise.given"
 
 _OPERATIONS = (
     ast.BinOp,
@@ -190,7 +191,8 @@ def _code(source: str, where: str) -> Iterator[Secret]:
         for node in body:
             at = f"{where}:{node.lineno}"
             if isinstance(node, ast.FunctionDef | ast.ClassDef):
-                if not re.search(r"#\s*given\b", lines[node.lineno - 1]):
+                given = any(ast.unparse(mark) == _GIVEN for mark in node.decorator_list)
+                if not given and not re.search(r"#\s*given\b", lines[node.lineno - 1]):
                     yield from walk(node.body)
             elif not _is_public(node):
                 inner = _inner(node)

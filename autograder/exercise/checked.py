@@ -60,6 +60,8 @@ class CheckedFunction:
     without
         What of a library may not be used for it, since it is what is to be written: by what it is
         called in a sentence, words in the names of the library's functions and operations.
+    given
+        A version that students may build on instead of their own, and that is no answer.
     """
 
     id: str
@@ -69,6 +71,7 @@ class CheckedFunction:
     alternatives: tuple[Function, ...] = ()
     carried: tuple[Carried, ...] = ()
     without: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    given: Function | None = None
 
     @property
     def name(self) -> str:

@@ -49,6 +49,18 @@ class WrittenNumbers(np.ndarray[Any, Any]):
         return array[()] if return_scalar else np.asarray(array)
 
 
+def is_short(right: Any) -> bool:
+    """Tell whether right answers are exact with fewer digits than always suffice.
+
+    >>> is_short([0.5, 12, 0.1 + 0.2]), is_short([0.5, 1 / 3]), is_short(None)
+    (True, False, False)
+    """
+    if right is None or np.size(right) > _MANY:
+        return False
+    shown = ((float(x), float(f"{x:.{DIGITS - 1}g}")) for x in np.ravel(right))
+    return all(x.is_integer() or np.isclose(x, short, 1e-12, 0) for x, short in shown)
+
+
 @dataclass(frozen=True)
 class Numbers(Answer):
     """A number or an array of numbers within a tolerance.
@@ -249,6 +261,7 @@ def not_divided(x):
     def hint(self, expected: Any) -> dict[str, Any]:
         """Kind and shape, and what is asked for beside."""
         asked = {"unit": self.unit, "special": self.special, "loose": is_loose(self.rule)}
+        asked["exact"] = not self.rule.keys() & {"places", "figures"} and is_short(expected)
         found = {name: value for name, value in asked.items() if value}
         digits = {"places": self.places, "figures": self.figures}
         found |= {name: value for name, value in digits.items() if value is not None}

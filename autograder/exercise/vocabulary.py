@@ -297,6 +297,11 @@ class Exercise:
         )
         return compute
 
+    def given(self, compute: Function) -> Function:
+        """Register a right version to build on for who leaves the function out: no answer to it."""
+        self._of_last(lambda function: replace(function, given=compute))
+        return compute
+
     def exhibit(self, show: Callable[..., Shown]) -> Callable[..., Shown]:
         """Register a picture or table for portfolios, made of answers and expensive calls."""
         self.exhibits = (*self.exhibits, exhibit := Exhibit(show))

@@ -57,6 +57,56 @@ def loss_and_grads(
     return through(Pass(weights, h), src, dec_in, labels)
 
 
+@exercise.given
+def by_library(weights, h, src, dec_in, labels):
+    """The same by a library's layers, which differentiates them by itself."""
+    import torch
+
+    w = {name: torch.tensor(array, requires_grad=True) for name, array in weights.items()}
+    d = w["source"].shape[1]
+
+    def through_layer(kind, place, looks, *x, **masks):
+        own = {}
+        for look, name in looks.items():
+            at = f"{place}.{look}"
+            own[f"{name}.in_proj_weight"] = torch.cat([w[f"{at}.W_{k}"].T for k in "qkv"])
+            own[f"{name}.in_proj_bias"] = torch.cat([w[f"{at}.b_{k}"] for k in "qkv"])
+            own[f"{name}.out_proj.weight"] = w[f"{at}.W_o"].T
+            own[f"{name}.out_proj.bias"] = w[f"{at}.b_o"]
+        for i in (1, 2):
+            own[f"linear{i}.weight"] = w[f"{place}.W{i}"].T
+            own[f"linear{i}.bias"] = w[f"{place}.b{i}"]
+        for i in range(1, len(looks) + 2):
+            own[f"norm{i}.weight"] = w[f"{place}.gamma{i}"]
+            own[f"norm{i}.bias"] = w[f"{place}.beta{i}"]
+        f = len(w[f"{place}.b1"])
+        layer = kind(d, h, f, dropout=0.0, batch_first=True, device="meta")
+        return torch.func.functional_call(layer, own, x, masks)
+
+    def embedded(table, ids):
+        n = ids.shape[1]
+        angles = torch.arange(n)[:, None] / 10000.0 ** (torch.arange(0, d, 2).double() / d)
+        places = torch.stack([angles.sin(), angles.cos()], -1).flatten(1).to(w[table].dtype)
+        return w[table][torch.tensor(ids)] * d**0.5 + places
+
+    layers = len({name.split(".")[1] for name in w if name.startswith("encoder")})
+    memory, y = embedded("source", src), embedded("target", dec_in)
+    for i in range(layers):
+        memory = through_layer(
+            torch.nn.TransformerEncoderLayer, f"encoder.{i}", {"self": "self_attn"}, memory
+        )
+    later = torch.ones(y.shape[1], y.shape[1], dtype=torch.bool).triu(1)
+    looks = {"self": "self_attn", "cross": "multihead_attn"}
+    for i in range(layers):
+        y = through_layer(
+            torch.nn.TransformerDecoderLayer, f"decoder.{i}", looks, y, memory, tgt_mask=later
+        )
+    logits = y @ w["out.W"] + w["out.b"]
+    loss = torch.nn.functional.cross_entropy(logits.flatten(0, 1), torch.tensor(labels).flatten())
+    grads = torch.autograd.grad(loss, [*w.values()], allow_unused=True, materialize_grads=True)
+    return loss.item(), {name: grad.numpy() for name, grad in zip(w, grads, strict=True)}
+
+
 @exercise.alternative
 def example_after_example(weights, h, src, dec_in, labels):
     """Average over the examples."""

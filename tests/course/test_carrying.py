@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from autograder.course import keys
+from autograder.course import carrying, keys
 from autograder.course.build import build
 from autograder.course.carrying import given_sources
 from autograder.course.config import Course, CourseError
@@ -274,6 +274,58 @@ def test_a_version_is_given_where_the_course_says_so_alone(carry, course):
 
 def test_without_a_given_version_none_is_to_be_had(carry):
     assert "your course gives no version" in carry(call='carry("scaler", given=True)')
+
+
+FREE = """
+@exercise.given
+def by_sorting(x, c: float):
+    return sorted(x * c)[0] + 1 if BARRED else Scaler(c)(x) + 1
+"""
+OFFER = """
+# %% [markdown]
+# ## On top of it
+#
+# %%
+# carry("stack", given=True)
+"""
+
+
+def offering(barred=True, text=SECOND, more=""):
+    """The second assignment, of which a version to build on is offered further down."""
+    stack = STACK + FREE.replace("BARRED", str(barred)) + more
+    return {"stack": stack, "a02": text.replace("# # The second", "# ## Stack") + OFFER}
+
+
+def test_a_version_of_one_s_own_exercise_is_given_where_the_text_offers_it(course):
+    loaded = load_assignment(course(**offering(barred=False)), "a02_second")
+    entry = json.loads(build(loaded)["check.json"])["carried"]["stack"]
+    assert entry["names"] == ["stack"]
+    names = {"Scaler": lambda c: lambda x: c * x}
+    exec(entry["given"], names)
+    assert names["stack"](2.0, 3.0) == 7.0
+    assert "given" not in json.loads(build(loaded)["check.json"])["carried"]["scaler"]
+
+
+def test_it_is_given_where_the_course_leaves_the_exercise_out(course):
+    config = CONFIG.replace('"title": "2"', '"title": "2", "without": ["stack"]')
+    loaded = load_assignment(course(**offering(barred=False), config=config), "a02_second")
+    assert list(loaded.exercises) == []
+    assert carrying.carried(loaded)["stack"]["given"]
+
+
+def test_what_is_given_is_right_and_no_answer(course):
+    (proof,) = verify(load_assignment(course(**offering(barred=False)), "a02_second"))
+    assert proof.problems == [
+        "`by_sorting`, which is given, earns 2 points as an answer: say what an answer may not "
+        "use, @exercise.reference(without=…)"
+    ]
+    (proof,) = verify(load_assignment(course(**offering()), "a02_second"))
+    assert any("`by_sorting`, which is given, fails" in problem for problem in proof.problems)
+
+
+def test_an_offer_without_a_version_is_named(course):
+    found = problems(load_assignment(course(a02=SECOND + OFFER), "a02_second"))
+    assert any('carry("stack", given=True) gets nothing' in said for said in found)
 
 
 TOWER = '''

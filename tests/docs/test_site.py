@@ -167,7 +167,10 @@ def test_exercises_are_filtered_by_notebook_kind_core_and_minutes(site, tmp_path
         assert {*tab.ask(shown)} == wanted & core
         tab.ask(choose.format(0, 0))
         assert {*tab.ask(shown)} == wanted & core & {*assigned("a01_softmax").sound}
-        assert tab.ask("[...document.querySelectorAll('h2')].filter(h => h.checkVisibility()).length") == 1
+        assert (
+            tab.ask("[...document.querySelectorAll('h2')].filter(h => h.checkVisibility()).length")
+            == 1
+        )
         tab.resize(390, 800)
         tab.open((site / "README.html").as_uri())
         tab.open((site / CATALOGUE).as_uri())
@@ -182,7 +185,8 @@ def test_a_line_of_text_has_70_to_80_characters(site, tmp_path, page):
         tab.resize(1400, 800)
         tab.open((site / f"{page}.html").as_uri())
         widths = tab.ask(
-            "[...document.querySelectorAll('article p')].filter(p => p.offsetHeight > 60).map(p => {"
+            "[...document.querySelectorAll('article p')].filter(p => p.offsetHeight > 60"
+            " && p.innerText.length > 200).map(p => {"
             "const lines = Math.round(p.offsetHeight / parseFloat(getComputedStyle(p).lineHeight));"
             "return p.innerText.length / (lines - 0.5)})"
         )

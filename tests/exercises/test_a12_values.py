@@ -119,6 +119,22 @@ def test_without_positions_a_sequence_and_its_mirror_image_are_the_same():
     assert np.abs(there - back).max() < 1e-12 < np.abs(model(x) - model(x[:, ::-1])).max()
 
 
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+def test_gradients_that_are_given_are_those_that_are_asked_for(kind):
+    pytest.importorskip("torch")
+    own = module("cap_gradcheck")
+    rng = np.random.default_rng(0)
+    weights, data = own.model(rng), own.batch(rng)
+    loss, grads = own.loss_and_grads(weights, own.H, *data)
+    weights = {name: array.astype(kind) for name, array in weights.items()}
+    given, found = own.by_library(weights, own.H, *data)
+    assert given == pytest.approx(loss, rel=100 * float(np.finfo(kind).eps))
+    assert found.keys() == grads.keys()
+    for name, array in grads.items():
+        assert found[name].dtype == kind
+        assert np.allclose(found[name], array, 1e-3 if kind == np.float32 else 1e-9, 1e-5), name
+
+
 class TestAttention:
     def test_bounds_are_the_catalogues(self):
         inside = module("cap_attention")

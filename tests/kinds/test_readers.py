@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from autograder.algebra.building.library import CALLS, CONSTANTS
 from autograder.algebra.reading.errors import ParseError
 from autograder.algebra.reading.preview import look
+from autograder.course.asked import hint_of
 from autograder.exercise import (
     Choice,
     ComplexityClass,
@@ -460,6 +461,16 @@ def test_two_numbers_may_stand_in_many_ways(text):
 def test_a_decimal_comma_gets_a_word():
     with pytest.raises(FormatError, match=r"the decimal sign is a point: 0\.333, not 0,333"):
         read("0,333", SCALAR)
+
+
+def test_where_everybody_s_answer_is_exact_digits_get_no_word():
+    part = SimpleNamespace(manual=False, answer=Numbers())
+    exact = hint_of(part, [np.array([0.5, 2]), np.array([1.25, -3])])
+    assert read("0.5 2", exact).advice == ""
+    some = hint_of(part, [np.array([0.5, 2]), np.array([1 / 3, 2])])  # alone it would say whose
+    assert "fewer than 4 digits" in read("0.5 2", some).advice
+    asked = hint_of(SimpleNamespace(manual=False, answer=Numbers(places=3)), [np.array([0.5, 2])])
+    assert "3 decimals" in read("0.5 2", asked).advice
 
 
 @pytest.mark.parametrize("few", ["0.33", 0.33, "33%", np.float32(0.33), "3.3e-1", 88])

@@ -70,10 +70,21 @@ def test_the_notebook_is_what_its_author_wrote_with_setup_and_checks_put_in(mini
         ("code", "import numpy as np"),
         ("code", 'check("norm")'),
     ]
-    assert (
-        'student("")  # your id, between the quotes\n\n# Not graded: practice("by_hand")'
-        in source(cells[1])
-    )
+    assert source(cells[1]).splitlines()[1:5] == [
+        "import numpy as np",
+        "",
+        'student("")  # your id, between the quotes',
+        "",
+    ]
+    assert '# Not graded: practice("by_hand")' in source(cells[1])
+
+
+def test_the_code_of_what_only_shows_something_is_folded_away(mini):
+    place = "# %% [markdown]\n# Your numbers:"
+    shows = '# %% tags=["demonstration"]\nprint("a picture")\n'
+    cells = cells_of(build(mini(a01_mini=[(place, f"{shows}\n{place}")])))
+    folded = [source(c) for c in cells if c["metadata"].get("jupyter", {}).get("source_hidden")]
+    assert folded == ['print("a picture")']
 
 
 def test_cells_carry_the_metadata_of_nbgrader(mini):

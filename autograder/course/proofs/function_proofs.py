@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import wraps
 from typing import Any
 
@@ -84,7 +85,23 @@ def function_problems(
             problems.append(f"no misconception fails the check `{check.name}`: is it needed?")
     if not function.checks:
         problems.append(f"`{function.name}` has no check")
+    if function.given:
+        problems += _given_problems(function, function.given, secret)
     distances += measured.found()
+    return problems
+
+
+def _given_problems(function: CheckedFunction, given: Callable[..., Any], secret: str) -> list[str]:
+    """Demand that what is given away is right, and that it earns nothing as an answer."""
+    name = f"`{given.__name__}`, which is given,"
+    items = grade_checks(replace(function, without={}), as_student(given), secret=secret)
+    problems = [f"{name} fails {shown(i)}" for i in lost(items) if i.note not in UNPROVED]
+    earned = sum(i.score or 0.0 for i in grade_checks(function, as_student(given), secret=secret))
+    if earned:
+        problems.append(
+            f"{name} earns {earned:g} points as an answer: say what an answer may not use, "
+            "@exercise.reference(without=…)"
+        )
     return problems
 
 
