@@ -21,7 +21,7 @@ Not searched for is what is published on purpose: signatures of functions, impor
 sources, the sentences of parts and visible checks, what a function does without, the line that a
 derivation starts from, the docstring of the reference.  That authors wrote a statement into
 assignments/ themselves is no excuse.  A function that students are given says so on its first line,
-``def mean(z):  # given``, or by ``@exercise.given``, and its body is then left out.  What is said of
+``def mean(z):  # given``, or by ``@exercise.given``, and its body is left out.  What is said of
 a mistake to those who practise stands in help.json, and nowhere else.
 """
 

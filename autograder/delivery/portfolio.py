@@ -1,7 +1,12 @@
-"""A page of a student's work for others to read: pictures, tables and texts, and no points."""
+"""A page of a student's work for others to read: pictures, tables and texts, and no points.
+
+A line ``# proud`` in the cell of an answer chooses its exercise.  Of a notebook with such lines the
+page shows what they choose, and of that also the code and the derivations.
+"""
 
 from __future__ import annotations
 
+import re
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -30,6 +35,9 @@ from autograder.grading.results import Status
 from autograder.student.notebook import part_of
 
 
+_PROUD = re.compile(r"^[ \t]*#[ \t]*proud[ \t]*$\n?", re.M | re.I)
+
+
 @dataclass(frozen=True)
 class Picture:
     """An address that is a picture, and words for those who don't see it."""
@@ -52,6 +60,10 @@ class ShownWork:
         Captions, with a table or a picture each.
     written
         The student's texts, as HTML that is safe to show.
+    derivations
+        What they are of, and their lines, of those that are right.
+    code
+        The cell, where it defines functions; empty where it isn't shown.
     """
 
     title: str
@@ -60,6 +72,8 @@ class ShownWork:
     trainings: list[dict[str, Any]]
     exhibits: list[tuple[str, Table | Picture]]
     written: list[Markup]
+    derivations: list[tuple[str, str]]
+    code: str
 
 
 def write_portfolios(
@@ -103,16 +117,28 @@ def _works(
     notebook = _notebook(course, student, assignment.id)
     blank = as_released(notebook, release)
     written = {id: text for id, text in texts(notebook).items() if id not in blank}
+    chosen = {id for id, text in written.items() if _PROUD.search(text)}
     found = []
     for section in sheet.sections:
-        if exercise := assignment.sound.get(section.grade.id):
-            found.append(_work(exercise, section, runs, written))
-    return [one for one in found if one.checked or one.exhibits or one.written]
+        id = section.grade.id
+        if (exercise := assignment.sound.get(id)) and (id in chosen or not chosen):
+            found.append(_work(exercise, section, runs, written, whole=id in chosen))
+    return [
+        one
+        for one in found
+        if one.checked or one.exhibits or one.written or one.derivations or one.code
+    ]
 
 
 def _work(
-    exercise: Exercise, section: Section, runs: Mapping[str, Any], written: Mapping[str, str]
+    exercise: Exercise,
+    section: Section,
+    runs: Mapping[str, Any],
+    written: Mapping[str, str],
+    *,
+    whole: bool,
 ) -> ShownWork:
+    """Return what is shown of an exercise; its code and derivations only of the ``whole``."""
     items = section.grade.items
     checks = {check.name for check in exercise.checks}
     known = dict(runs) | {item.name: _answer(item.given) for item in items if item.given}
@@ -125,7 +151,18 @@ def _work(
         [item.training for item in items if item.training],
         [(caption, shown) for caption, shown in drawn if shown is not None],
         [beneath(rendered({}, text)) for text in essays if text],
+        _derivations(exercise, section) if whole else [],
+        _PROUD.sub("", written[exercise.id]).strip() if whole and exercise.functions else "",
     )
+
+
+def _derivations(exercise: Exercise, section: Section) -> list[tuple[str, str]]:
+    lines = {part.name for part in exercise.parts if part.answer.kind == "derivation"}
+    return [
+        (item.rubric, item.given)
+        for item in section.grade.items
+        if item.name in lines and item.status is Status.PASSED
+    ]
 
 
 def _drawn(exhibit: Exhibit, known: Mapping[str, Any]) -> Table | Picture | None:

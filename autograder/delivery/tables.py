@@ -23,16 +23,35 @@ def scores_tables(
 ) -> list[Table]:
     """Return tables with a row per student, a column per exercise, and the score in the last.
 
-    There are as many as it takes for none to be wider than ``width``: no id is ever cut.
+    There are as many as it takes for none to be wider than ``width``.  Where one with ids is too
+    wide, exercises have numbers, and below the last table stand their ids: none is ever cut.
     """
+    pages = _pages(exercises, [e.id for e in exercises], found, width)
+    if len(pages) == 1:
+        return [_page(title, 1, 1, *pages[0])]
+    numbers = [str(number) for number, _ in enumerate(exercises, 1)]
+    pages = _pages(exercises, numbers, found, width)
+    tables = [_page(title, i, len(pages), *page) for i, page in enumerate(pages, 1)]
+    ids = ", ".join(f"{n}\N{NO-BREAK SPACE}{e.id}" for n, e in zip(numbers, exercises, strict=True))
+    tables[-1].caption = "; ".join(filter(None, [str(tables[-1].caption or ""), ids]))
+    return tables
+
+
+def _pages(
+    exercises: Sequence[ExerciseResult],
+    heads: Sequence[str],
+    found: Mapping[str, Sheet],
+    width: int,
+) -> list[tuple[list[str], list[list[str]]]]:
+    """Return the first column and the others of each table: its head, its foot, and the rows."""
     names = ["student", "mean so far" if any(s.open for s in found.values()) else "mean", *found]
     columns = [
         [
-            f"{exercise.id}\nof {points(exercise.max_score)}",
+            f"{head}\nof {points(exercise.max_score)}",
             points(exercise.mean),
             *(_cell(sheet.by_id.get(exercise.id)) for sheet in found.values()),
         ]
-        for exercise in exercises
+        for head, exercise in zip(heads, exercises, strict=True)
     ]
     most = max(sheet.grade.max_score for sheet in found.values())
     mean = points(sum(sheet.score for sheet in found.values()) / len(found))
@@ -42,7 +61,7 @@ def scores_tables(
         if pages[-1] and sum(map(_width, [names, *pages[-1], column])) + 1 > width:
             pages.append([])
         pages[-1].append(column)
-    return [_page(title, i, len(pages), names, page) for i, page in enumerate(pages, 1)]
+    return [(names, page) for page in pages]
 
 
 def _page(

@@ -121,6 +121,8 @@ def _hand_in_alike(path):
         texts = {"mean_speeds": COPIED, "fall_why": ESSAY}
         cell["source"] = texts.get(id, cell["source"])
         cell["source"] = "".join(cell["source"]).replace(path.parts[-3], "student_001")
+        if id in ("fall", "mean_speeds"):
+            cell["source"] = f"# proud\n{cell['source']}"
     path.write_text(json.dumps(notebook))
 
 

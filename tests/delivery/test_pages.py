@@ -451,6 +451,8 @@ def test_a_wide_table_is_paged_and_no_id_is_cut(tiny, graded, save):
     assert "…" not in shown
     assert all(shown.count(student) == 2 for student in students)
     assert max(map(len, shown.splitlines())) <= 44
+    assert re.search(r"student +┃ +of 5 ┃ +of 1", shown)
+    assert "1\N{NO-BREAK SPACE}qk, \n2\N{NO-BREAK SPACE}norm" in shown  # numbers in place of ids
 
 
 def test_the_console_shows_one_grade_item_by_item(graded):

@@ -1,6 +1,9 @@
 """The page that a student shows to others: pictures, tables and texts, and nothing that runs."""
 
+import html
 import json
+from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -11,7 +14,7 @@ from autograder.course.kept_runs import folder_of, keep_runs
 from autograder.course.records import write_record
 from autograder.course.release import Release
 from autograder.delivery.picture import exhibit_svg
-from autograder.delivery.portfolio import write_portfolios
+from autograder.delivery.portfolio import _derivations, write_portfolios
 from autograder.exercise import Curves, HeatMaps
 from autograder.grading.results import ExerciseGrade, Grade, Item, Status
 from autograder.grading.runs import Run, packed
@@ -52,7 +55,7 @@ def shown(tmp_path_factory, generated):
     reference = course.root / "reference" / MOTION / "fall.py"
     reference.write_text(reference.read_text() + EXHIBITS)
 
-    def page(to, *, seconds="3.1", run=None):
+    def page(to, *, seconds="3.1", run=None, texts=None):
         given = Item("seconds", "The time.", Status.PASSED, 2, 2, given=seconds)
         passed = Item("of_any_drive", "Any drive.", Status.PASSED, 2, 2)
         failed = Item("of_a_way_back", "A way back.", Status.FAILED, 0, 1)
@@ -62,8 +65,8 @@ def shown(tmp_path_factory, generated):
         ]
         notebook = Release.load(course, MOTION).notebook
         for cell in notebook["cells"]:
-            if cell["metadata"].get("nbgrader", {}).get("grade_id") == "fall_why":
-                cell["source"] = EVIL
+            id = cell["metadata"].get("nbgrader", {}).get("grade_id")
+            cell["source"] = {"fall_why": EVIL, **(texts or {})}.get(id, cell["source"])
         write_record(course, Graded(Grade(MOTION, "ada", "A", exercises), notebook, ""))
         path = course.submission("ada", MOTION)
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -86,6 +89,29 @@ def test_a_portfolio_shows_pictures_tables_and_texts_and_runs_nothing(shown, tmp
     assert "Any drive." in found.text
     assert "A way back." not in found.text
     assert "points" not in found.text
+
+
+def test_what_a_student_is_proud_of_is_shown_alone_and_with_its_code(shown, tmp_path):
+    code = "def mean_speeds(t, x):\n    return x < 1  # <b>"
+    found = shown[1](tmp_path, texts={"mean_speeds": f"# proud\n{code}"})
+    stands_alone(found)
+    assert code in html.unescape(found.html)
+    assert "proud" not in found.html
+    assert "Masses" not in found.text  # of the other exercise
+    assert "def mean_speeds" not in shown[1](tmp_path, texts={"mean_speeds": code}).text
+
+
+def test_a_derivation_is_shown_where_it_is_right_and_chosen(shown):
+    course, _ = shown
+    part = SimpleNamespace(name="lines", answer=SimpleNamespace(kind="derivation"))
+    right = Item("lines", "Why it falls.", Status.PASSED, 2, 2, given="a + b\nb + a")
+    for item, wanted in (
+        (right, [("Why it falls.", "a + b\nb + a")]),
+        (replace(right, status=Status.PARTIAL), []),
+        (replace(right, name="number"), []),
+    ):
+        section = SimpleNamespace(grade=ExerciseGrade.of("fall", [item]))
+        assert _derivations(SimpleNamespace(parts=[part]), section) == wanted
 
 
 @pytest.mark.parametrize(
