@@ -34,7 +34,6 @@ from autograder.grading.own_answer import LONGEST
 from autograder.grading.results import Status
 from autograder.student.notebook import part_of
 
-
 _PROUD = re.compile(r"^[ \t]*#[ \t]*proud[ \t]*$\n?", re.M | re.I)
 
 

@@ -101,8 +101,7 @@ def test_what_a_student_is_proud_of_is_shown_alone_and_with_its_code(shown, tmp_
     assert "def mean_speeds" not in shown[1](tmp_path, texts={"mean_speeds": code}).text
 
 
-def test_a_derivation_is_shown_where_it_is_right_and_chosen(shown):
-    course, _ = shown
+def test_a_derivation_is_shown_where_it_is_right_and_chosen():
     part = SimpleNamespace(name="lines", answer=SimpleNamespace(kind="derivation"))
     right = Item("lines", "Why it falls.", Status.PASSED, 2, 2, given="a + b\nb + a")
     for item, wanted in (
