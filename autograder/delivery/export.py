@@ -34,7 +34,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -166,7 +166,7 @@ def harmless(cell: Any) -> Any:
     return f"'{cell}" if isinstance(cell, str) and cell.startswith(FORMULA) else cell
 
 
-def _not_final(assignment: str, class_marks: Iterable[Marks], book: Book, to: str) -> str:
+def _not_final(assignment: str, class_marks: Collection[Marks], book: Book, to: str) -> str:
     """Say how many scores of an assignment are not final, and why."""
     waiting = [own for own in class_marks if own.pending]
     if not waiting:
@@ -179,4 +179,5 @@ def _not_final(assignment: str, class_marks: Iterable[Marks], book: Book, to: st
     left = "are left empty" if to not in (*IMPORTED, WORKSHEET) else "are left out"
     done = "are sent as they are so far" if book.partial else left
     more = "" if book.partial else "; --partial sends what is there"
-    return f"{assignment}: {len(waiting)} scores are not final and {done} ({why}){more}"
+    of = f"{len(waiting)} of {len(class_marks)}"
+    return f"{assignment}: {of} scores are not final and {done} ({why}){more}"

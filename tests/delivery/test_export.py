@@ -58,7 +58,9 @@ def rows(course, to, path, **options):
     assert [f"{A}: set the maximum grade of 'Tiny, one'"] * (to == "moodle") == [
         text.partition(" in Moodle to 6 ")[0] for text in more
     ]
-    assert note.startswith(f"{A}: 1 scores are not final and {done} (1 for marking by hand, 1 for")
+    assert note.startswith(
+        f"{A}: 1 of 2 scores are not final and {done} (1 for marking by hand, 1 for"
+    )
     assert ("--partial" in note) == (not options)
     return read
 
