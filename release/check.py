@@ -1663,6 +1663,8 @@ def _advice(numbers: list[Entry], hint: Any) -> str:
     if figures is not None:
         other = any(n.figures[0] > figures or n.figures[1] < figures for n in written)
         return f"{figures} significant figures are asked for" if other else ""
+    if hint.get("exact"):
+        return ""
     few = any(n.figures[1] < DIGITS for n in written if not -10 < n.value < 10 or not is_whole(n))
     return f"fewer than {DIGITS} digits are enough only where they are exact" if few else ""
 
