@@ -36,6 +36,8 @@ ROOMS = ("algebra/", "exercises/", "grading/", "kinds/", "release/", "docs/test_
 #: neither: they show what this very machine does, and always run.
 ROOMS_HERE = ("browser/", "course/", "delivery/", "docs/test_docs.py", "end_to_end/")
 OF_THE_COURSE = ("exercises/", "end_to_end/", "docs/")
+#: What any course has, whatever it is about.
+SETTINGS = "nbgrader_config.py"
 #: Tests of a page's commands; and those that start whatever the engine has.
 PAGES = "docs/test_docs.py"
 WHOLE = ("docs/", "end_to_end/")
@@ -43,7 +45,7 @@ WHOLE = ("docs/", "end_to_end/")
 PROGRAMS = {"browser": "chromium", "postgres": "initdb"}
 #: What tests may read, where they name it.
 READ = {name: ROOT / name for name in ("autograder", "bench", "docs", "tests")}
-READ["sample_course"] = HERE / "sample_course"
+READ |= {name: HERE / name for name in ("platforms", "sample_course")}
 #: What is no part of the project, though it lies in its folder; what is installed is in `versions`.
 _NOT_OURS = {"__pycache__", ".venv", ".git", ".hypothesis", ".pytest_cache", ".mypy_cache"}
 
@@ -123,13 +125,15 @@ def exercises():
 def files_of(name, items):
     """The files that can change what comes of a group."""
     path = items[0].path
-    own = needed(path)
     infos = [item._fixtureinfo.name2fixturedefs.values() for item in items]
     fixtures = {each.func for found in infos for fixtures in found for each in fixtures}
+    own = needed(
+        path, path.with_name("conftest.py"), *{f for each in fixtures for f in behind(each)}
+    )
     # What is named above is what any test may read, and not what those do that import this.
     texts = [file.read_text("utf-8") for file in own if file != Path(__file__)]
     text = "\n".join([*texts, *map(inspect.getsource, fixtures)])
-    found = {*own, *HERE.glob("*.py")}
+    found = {*own, *HERE.glob("*.py"), *ROOT.glob(SETTINGS)}
     if page := page_of(items[0]):
         found.add(ROOT / page)
     else:
@@ -146,24 +150,33 @@ def files_of(name, items):
     return frozenset(found - {RECORD})
 
 
-def needed(path):
-    """A file of tests and the one that its folder shares, with what they import of the others."""
-    found = [one for one in (path, path.with_name("conftest.py")) if one.exists()]
+def needed(*paths):
+    """Files of tests, with what they import of the others."""
+    found = [path for path in paths if path.exists()]
     for one in found:
-        found += [other for other in imported(one) if other not in found]
+        found += {other for _, other in imported(one) if other not in found}
     return found
+
+
+def behind(fixture):
+    """Other files of tests, of which a fixture uses what its own file imports."""
+    path, source = Path(inspect.getsourcefile(fixture)), inspect.getsource(fixture)
+    names = imported(path) if HERE in path.parents else []
+    return [other for name, other in names if re.search(rf"\b{name}\b", source)]
 
 
 @cache
 def imported(path):
-    """Other files of tests that one imports."""
+    """What a file imports of other files of tests: each name there, and the file."""
     found = []
     for node in ast.walk(ast.parse(path.read_text("utf-8"))):
         if isinstance(node, ast.ImportFrom):
             base = path.parents[node.level - 1] if node.level else ROOT
             base = base.joinpath(*(node.module or "").split("."))
-            files = [one.with_suffix(".py") for one in (base, *(base / n.name for n in node.names))]
-            found += [one for one in files if HERE in one.parents and one.exists()]
+            for each in node.names:
+                files = (one.with_suffix(".py") for one in (base, base / each.name))
+                known = (one for one in files if HERE in one.parents and one.exists())
+                found += [(each.asname or each.name, one) for one in known]
     return found
 
 
@@ -204,7 +217,7 @@ def course(assignment):
     files = {path for id in ids for path in files_of(loaded, id)}
     files |= {path for id in ids for path in all_of(ROOT / "assignments" / id)}
     files |= {*ROOT.glob("assignments/*/data/*")}  # a reference may use another assignment's
-    files |= {ROOT / "course_config.py", ROOT / "nbgrader_config.py"}
+    files.add(ROOT / "course_config.py")
     return {path for path in files if path.is_file()}
 
 

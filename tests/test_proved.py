@@ -23,8 +23,11 @@ FILES = {
     "docs/words.md": "yes\n",
     "tests/conftest.py": "import pytest\nfrom .proved import Proved\n"
     "def pytest_addoption(parser):\n    parser.addoption('--changed', action='store_true')\n"
+    "from .pages import shown\n"
     "def pytest_configure(config):\n    config.pluginmanager.register(Proved(config))\n"
-    "@pytest.fixture\ndef page():\n    return 'autograder.delivery'\n",
+    "@pytest.fixture\ndef page():\n    return shown('autograder.delivery')\n",
+    "tests/pages.py": "from .sub.more import *\ndef shown(page):\n    return page\n",
+    "tests/sub/more.py": "",
     "tests/algebra/helpers.py": "from ..numbers import TWO\n",
     "tests/numbers.py": "TWO = 2\n",
     "tests/algebra/test_sums.py": "# autograder.algebra\nfrom .helpers import TWO\n"
@@ -105,6 +108,7 @@ def project(tmp_path, passed):
         ({"autograder/__init__.py": "x = 1\n"}, EVERYTHING),
         ({"autograder/delivery/pages.py": "x = 1\n"}, {"holds", "shows"}),
         ({"docs/words.md": "no\n"}, {"holds", "says"}),
+        ({"tests/sub/more.py": "x = 1\n"}, {"holds", "shows"}),
         ({"tests/course/conftest.py": ""}, {"holds", "writes"}),
         ({"tests/numbers.py": "TWO = 1 + 1\n"}, EVERYTHING),
         ({"constraints.txt": "pytest==9\n"}, EVERYTHING),

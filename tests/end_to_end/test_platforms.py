@@ -19,7 +19,7 @@ from autograder.delivery.marks import Mark, Marks
 from autograder.delivery.people import import_people, people
 
 ROOT = Path(__file__).resolve().parents[2]
-MOODLE = ROOT / "tests" / "platforms" / "moodle45"
+MOODLE = Path(__file__).resolve().parents[1] / "platforms" / "moodle45"
 A = "a03_scaled_attention"
 TIMES = {  # as the worksheet has them, in UTC
     "ada": "2026-11-19 10:00",
