@@ -22,6 +22,22 @@ class Diff(sympy.Function):  # type: ignore[misc]  # sympy is untyped
         return rf"\frac{{\partial}}{{{variables}}} \left({printer.doprint(self.args[0])}\right)"
 
 
+def delta(one: sympy.Expr, other: sympy.Expr) -> sympy.Expr:
+    """Return 1 where two indices are the same, 0 where a number lies between them, else δ.
+
+    sympy would look at what is assumed of them, too, of which a notebook knows nothing.
+
+    >>> n = sympy.Symbol("n", positive=True)
+    >>> delta(n, n + 1), delta(n, 0)
+    (0, KroneckerDelta(0, n))
+    """
+    apart = sympy.expand(one - other)
+    if apart.is_number:
+        return sympy.Integer(apart == 0)
+    first, second = sorted((one, other), key=sympy.default_sort_key)
+    return sympy.KroneckerDelta(first, second, evaluate=False)
+
+
 class Limit(sympy.Function):  # type: ignore[misc]
     """A limit as written, ``Limit(f, x, a, side)``; `carried_out` works it out."""
 

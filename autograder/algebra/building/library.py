@@ -183,7 +183,7 @@ _ALIASES = {
     "comb": "binomial",
 }
 _ALIASES |= {"Derivative": "diff"}
-FUNCTIONS["KroneckerDelta"] = (2, 2, sympy.KroneckerDelta)
+FUNCTIONS["KroneckerDelta"] = (2, 2, own.delta)
 FUNCTIONS |= {alias: FUNCTIONS[name] for alias, name in _ALIASES.items()}
 
 # These are read by the builder, which must see their arguments before they are built.

@@ -8,6 +8,7 @@ from typing import Any
 import sympy
 
 from autograder.algebra.building.construction import Construction
+from autograder.algebra.building.functions import delta
 from autograder.algebra.building.sizes import MAX_TERMS, bits
 from autograder.algebra.reading.errors import ParseError
 from autograder.algebra.reading.lexer import Token
@@ -118,7 +119,7 @@ class Running(Construction):
             indices = [*map(as_index, values)]
             if problem := index_problem(indices):
                 raise self.fail(problem, node)
-            return sympy.KroneckerDelta(*indices)
+            return delta(*indices)
         if all(isinstance(value, str) or value.is_Integer for value in values):
             name = f"{base}_{''.join(map(str, values))}"
             value = self.scope.find(name)

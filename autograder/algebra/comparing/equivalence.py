@@ -62,7 +62,14 @@ def equal(a: Any, b: Any, *, assumptions: Mapping[str, str] | None = None) -> Ve
     a, b = same_symbols(a, b, assumptions)
     if a == b:
         return Verdict(True, "proved")
-    return together(_equal(*sides).where(*case) for case, sides in coincidences(a, b))
+    return together(_in_case(*sides).where(*case) for case, sides in coincidences(a, b))
+
+
+def _in_case(a: sympy.Expr, b: sympy.Expr) -> Verdict:
+    """Compare two formulas where some indices are the same: one of them may have no value there."""
+    if len({side.has(sympy.zoo, sympy.nan) for side in (a, b)}) == 2:
+        return Verdict(False, "refuted: it divides by 0")
+    return _equal(a, b)
 
 
 @within(too_late)

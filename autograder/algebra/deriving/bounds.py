@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 import sympy
 from sympy.utilities.iterables import multiset_partitions
 
+from autograder.algebra.deriving.bars import rebuilt, size
 from autograder.algebra.deriving.climbing import has_both_signs
 from autograder.algebra.deriving.inert import InertNorm, Largest, Total
 from autograder.algebra.deriving.world import World
@@ -24,8 +25,8 @@ def triangle(e: sympy.Expr, _world: World) -> sympy.Expr:
         return e
     inner = e.args[0]
     if isinstance(inner, Total):
-        return Total(e.func(inner.args[0]), *inner.args[1:])
-    return sympy.Add(*map(e.func, inner.args)) if inner.is_Add else e
+        return Total(rebuilt(e, [inner.args[0]]), *inner.args[1:])
+    return sympy.Add(*(rebuilt(e, [term]) for term in inner.args)) if inner.is_Add else e
 
 
 def cauchy_schwarz(e: sympy.Expr, _world: World) -> sympy.Expr:
@@ -57,7 +58,7 @@ def norm_of_multiple(e: sympy.Expr, world: World) -> sympy.Expr:
         return e
     scalars = [f for f in sympy.Mul.make_args(e.args[0]) if not _is_vector(f, world)]
     rest = [f for f in sympy.Mul.make_args(e.args[0]) if _is_vector(f, world)]
-    return sympy.Mul(*map(sympy.Abs, scalars)) * InertNorm(sympy.Mul(*rest)) if scalars else e
+    return sympy.Mul(*map(size, scalars)) * InertNorm(sympy.Mul(*rest)) if scalars else e
 
 
 def largest(e: sympy.Expr, world: World) -> sympy.Expr:
@@ -85,12 +86,12 @@ def signed(expr: sympy.Expr, world: World, sizes: tuple[int, ...]) -> sympy.Expr
     For M ≤ 1, |1 - 1/M| is 1/M - 1, and |a - a/M| is (1/M - 1) |a|.
     """
     known = {}
-    for size in expr.atoms(sympy.Abs):
-        factors = sympy.Mul.make_args(sympy.factor_terms(size.args[0]))
+    for bars in expr.atoms(sympy.Abs):
+        factors = sympy.Mul.make_args(sympy.factor_terms(bars.args[0]))
         signs = [_sign(factor, world, sizes) for factor in factors]
         if len(factors) > 1 or any(signs):
             pairs = zip(signs, factors, strict=True)
-            known[size] = sympy.Mul(*(sign * f if sign else sympy.Abs(f) for sign, f in pairs))
+            known[bars] = sympy.Mul(*(sign * f if sign else size(f) for sign, f in pairs))
     return expr.xreplace(known)
 
 
@@ -141,4 +142,4 @@ def _grouped(e: sympy.Expr) -> Iterator[sympy.Expr]:
     if e.args[0].is_Add:
         for groups in multiset_partitions(list(e.args[0].args)):
             if 1 < len(groups) < len(e.args[0].args):
-                yield sympy.Add(*(e.func(sympy.Add(*group)) for group in groups))
+                yield sympy.Add(*(rebuilt(e, [sympy.Add(*group)]) for group in groups))

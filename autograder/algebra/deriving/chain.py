@@ -144,13 +144,14 @@ class Chain(ProvesItself, Disguises):
         often it goes there and back.
 
         The target is known, so it can be put behind a slip.  There it earns what a line would that
-        goes on from the slip: its step, if a right one came before, and nothing for the end.  What
-        stands above it keeps what it earns.  But a wrong line among right ones costs its step
-        and no more: what is left when the wrong lines are struck out is judged, too, with each of
-        these as a step that is not sound, and what earns more counts.  The last line is the result,
-        so if that is wrong, nothing is earned for the end.  Where nothing right is shown, all
-        that algebra alone does there counts as one step, as it does beside a step that takes
-        several: else lines about anything at all would earn the more, the more they are.
+        goes on from the slip: its step, if a right one came before, and nothing for the end.  But a
+        wrong line among right ones costs its step and no more: what is left when the wrong lines
+        are struck out is judged, too, with each of these as a step that is not sound, and what
+        earns more counts.  Where steps go on from the only slip that there is, and more than
+        algebra is in them, waypoints that they show count half, and the end counts whole if a
+        right step came before.  Where nothing right is shown, all that algebra alone does there
+        counts as one step, as it does beside a step that takes several: else lines about anything
+        at all would earn the more, the more they are.
         """
         try:
             numbered = _numbered(lines)

@@ -17,7 +17,8 @@ from autograder.algebra.building import chance
 from autograder.algebra.building import functions as own
 from autograder.algebra.building.numeric import Evaluator, Undefined, fixed_context
 
-WALKERS, STEPS = 48, 40
+WALKERS, ROUNDS = 48, 16
+STRIDES = np.array([0.2, 0.5, 0.5, 1.0])  # of the steps that each walker tries in a round
 CANDIDATES = 4  # points that are computed once more
 DIGITS = 30
 
@@ -54,11 +55,15 @@ class Climb:
         """Return where the left side is larger, and both values."""
         points = self._starts()
         best = self._excess(points)
-        for _ in range(STEPS):
-            steps = points + chance.arrays.normal(0, 0.5, points.shape) * ~self.positive
-            excess = self._excess(steps)
-            better = excess > best
-            points[better], best[better] = steps[better], excess[better]
+        walkers = np.arange(WALKERS)
+        strides = STRIDES[:, None, None] * ~self.positive
+        for _ in range(ROUNDS):
+            drawn = chance.arrays.standard_normal((len(STRIDES), *points.shape))
+            steps = points + drawn * strides
+            excess = self._excess(steps.reshape(-1, len(self.symbols))).reshape(len(STRIDES), -1)
+            chosen = excess.argmax(axis=0), walkers
+            better = excess[chosen] > best
+            points[better], best[better] = steps[chosen][better], excess[chosen][better]
         for place in np.argsort(-best)[:CANDIDATES]:
             if best[place] > 0 and (found := self._confirmed(points[place])):
                 return found

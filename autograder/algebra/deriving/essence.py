@@ -120,6 +120,7 @@ class Essence:
         for whole, mark in marks:
             if form == whole:
                 return mark
+        before = form
         match form[0]:
             case "number":
                 return form
@@ -127,10 +128,10 @@ class Essence:
                 return _DELTAS.get(form, form)
             case "sum":
                 terms = [self._reduced(t, marks, depth) for t in form[1]]
-                form = self._sum(marked_terms(structures.sum_of(terms), marks))
+                form = marked_terms(structures.sum_of(terms), marks)
             case "product":
                 factors = [self._reduced(f, marks, depth) for f in form[1]]
-                form = self._product(marked_factors(structures.product_of(factors), marks))
+                form = marked_factors(structures.product_of(factors), marks)
             case "power":
                 base, exponent = (self._reduced(part, marks, depth) for part in form[1:])
                 form = marked_power(power(base, exponent), marks)
@@ -142,7 +143,9 @@ class Essence:
                     children = self._renamed(children, depth)
                     depth += 1
                 form = (*form[:3], tuple(self._reduced(c, marks, depth) for c in children))
-        form = self._part_of_itself(form)
+        if marks and form == before:  # it is an essence, and no mark is put into it
+            return form
+        form = self._part_of_itself(self._product(self._sum(form)))
         return next((mark for whole, mark in marks if form == whole), form)
 
     def _sum(self, form: Structure) -> Structure:

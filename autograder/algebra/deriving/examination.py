@@ -12,6 +12,7 @@ from autograder.algebra.deriving.line import Line
 from autograder.algebra.deriving.passages import Step, steps_of
 from autograder.algebra.deriving.route import Route
 from autograder.algebra.deriving.task import Finding, Kind, Task
+from autograder.algebra.deriving.waypoint import Waypoint
 from autograder.algebra.reading.errors import ParseError
 
 STEPS, WAYPOINTS, END = 0.4, 0.4, 0.2  # what each is worth, see Chain.examine
@@ -107,7 +108,8 @@ class Examiner:
             *self._missing_waypoints(),
         ]
         waypoints, share = self.task.waypoints, self._share(len(self.struck))
-        shown = 1 - len(self.route.missing) / len(waypoints) if waypoints else share
+        missing = len(self.route.missing) - len(self._half_shown) / 2
+        shown = 1 - missing / len(waypoints) if waypoints else share
         return Examination(
             tuple(sorted(findings, key=lambda finding: finding.line or float("inf"))),
             round(STEPS * share + WAYPOINTS * shown + END * self._ends_well(), 6),
@@ -135,10 +137,12 @@ class Examiner:
     def _ends_well(self) -> float:
         """Return how much of what the result is worth is earned."""
         step, counted = self._end, self.route.counted
-        if step is None or not step.true or self.task.out_of_form(step.line):
+        if step is None or self.task.out_of_form(step.line):
             return 0.0
         if self._stops_short or not self.task.is_added_up(step.line):
             return 0.0
+        if not step.true:
+            return float(self._is_right_but_for_a_slip)
         if step.wrong:  # a bound that holds, but was said to be equal
             return 0.0
         if self.route.forced or not counted:
@@ -146,6 +150,26 @@ class Examiner:
         if self._shows_nothing or (self.task.waypoints_are_steps and self._no_slip):
             return self._share()
         return 1 - sum(step.skips or step is self.route.jump for step in counted) / len(counted)
+
+    @functools.cached_property
+    def _behind_a_slip(self) -> Sequence[Step]:
+        """The steps that go on from the only slip there is, if one of them is more than algebra."""
+        on = [step for step in self.route.followed if step.worth == 1]
+        if len(self.wrong) != 1 or self.unreadable or self.struck:
+            return ()
+        return on if any(not self.task.is_routine(s.before, s.line) for s in on) else ()
+
+    @property
+    def _is_right_but_for_a_slip(self) -> bool:
+        """Whether right steps lead to the only slip, and from there to the last line."""
+        led = any(step.worth == 1 for step in self.route.counted)
+        return led and bool(self._behind_a_slip) and self._behind_a_slip[-1] is self._end
+
+    @property
+    def _half_shown(self) -> Sequence[Waypoint]:
+        """What is asked for and shown with the only slip in it, or behind that."""
+        slips = [*self.wrong, *self._behind_a_slip] if self._behind_a_slip else []
+        return [w for w in self.route.missing if any(w.reached(step.line) for step in slips)]
 
     @functools.cached_property
     def _end(self) -> Step | None:

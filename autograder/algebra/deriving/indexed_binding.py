@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import sympy
 
+from autograder.algebra.deriving.bars import rebuilt
 from autograder.algebra.deriving.inert import Largest, Total
 from autograder.algebra.reading.tree import Node, letters_of, with_letter
 
@@ -47,4 +48,4 @@ def fresh(expr: sympy.Expr, numbers: Iterator[int]) -> sympy.Expr:
         new = sympy.Symbol(f"{k.name}'{next(numbers)}", integer=True, positive=True)
         inner = fresh(body, numbers).xreplace({k: new})
         return expr.func(inner, new, *(fresh(end, numbers) for end in ends))
-    return expr.func(*(fresh(part, numbers) for part in expr.args)) if expr.args else expr
+    return rebuilt(expr, [fresh(part, numbers) for part in expr.args]) if expr.args else expr

@@ -18,7 +18,7 @@ from autograder.algebra.deriving.inert import D, unnamed
 from autograder.algebra.deriving.line import Line
 from autograder.algebra.deriving.premises import IndexedLine, Premises
 from autograder.algebra.deriving.rule_steps import TRIED, RuleSteps
-from autograder.algebra.deriving.rules import LINEARITY, RULES, Fact, named
+from autograder.algebra.deriving.rules import LINEARITY, RULES, Fact, all_named
 from autograder.algebra.deriving.task import Finding
 
 
@@ -28,8 +28,9 @@ class IndexedChain(Premises):
 
     A line may begin with ``=`` or ``<=`` and end with a reason: ``= p_i - p_i^2  # algebra``.
     A right step without a reason must go by one of the `rules`, or by several facts: what is given
-    may be put in at once.  A reason must be the right one; unless `reasons` are asked for, one
-    that names no rule is a note, which counts nothing.
+    may be put in at once.  A reason must be the right one, or two that are needed together, but not
+    for the step to the result; unless `reasons` are asked for, one that names no rule is a note,
+    which counts nothing.
 
     Parameters
     ----------
@@ -153,12 +154,12 @@ class IndexedChain(Premises):
         if not self.rules or gone:
             return None
         number = line.number
-        name = named(line.rule, self.known, self.facts) if line.rule else None
-        if name is None and line.rule and self.reasons:
+        names = all_named(line.rule, self.known, self.facts) if line.rule else ()
+        if not names and line.rule and self.reasons:
             known = ", ".join(self.known)
             message = f"Line {number}: there is no rule {line.rule!r} here. The rules are: {known}."
             return Finding(number, "wrong_reason", message)
-        if name is None:
+        if not names:
             if any(self.goes_by(before, line, rule) for rule in self.known) or self._at_once(
                 before, line
             ):
@@ -166,17 +167,24 @@ class IndexedChain(Premises):
             if self.goes_by(before, line, *self.facts):
                 return None
             return Finding(number, "skipped", f"Line {number} is right, but takes {_SEVERAL}.")
-        if self.goes_by(before, line, name) and self._is_needed(before, line, name):
+        if any(self._is_reason(before, line, name) for name in names):
             return None
-        if name == "algebra" and self._by_algebra(before, line):
+        if len(names) == 2 and not self.is_target(line) and self.goes_by(before, line, *names):
             return None
+        reason = " and ".join(names)
         if any(self.goes_by(before, line, other) for other in self.known):
-            message = f"Line {number} is right, but not for the reason given, {name}."
+            message = f"Line {number} is right, but not for the reason given, {reason}."
             return Finding(number, "wrong_reason", message)
-        if self.known[name].obvious and self._at_once(before, line):
+        if any(self.known[name].obvious for name in names) and self._at_once(before, line):
             return None
-        message = f"Line {number} is right, but takes more than {name}: {_SEVERAL}."
+        message = f"Line {number} is right, but takes more than {reason}: {_SEVERAL}."
         return Finding(number, "skipped", message)
+
+    def _is_reason(self, before: Line, line: Line, name: str) -> bool:
+        """Whether a step goes by the rule that is given for it, and needs it."""
+        if self.goes_by(before, line, name) and self._is_needed(before, line, name):
+            return True
+        return name == "algebra" and self._by_algebra(before, line)
 
     def _at_once(self, before: Line, line: Line) -> bool:
         """Whether a step on the way, not the one to the result, goes by the obvious rules."""

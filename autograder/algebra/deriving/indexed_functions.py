@@ -8,6 +8,7 @@ import sympy
 
 from autograder.algebra.building import library
 from autograder.algebra.building.functions import Max, Min
+from autograder.algebra.deriving.bars import size
 from autograder.algebra.deriving.inert import D, E, InertNorm, Transposed, Var
 
 
@@ -27,7 +28,7 @@ FUNCTIONS: dict[str, tuple[int, int, Any]] = {
 for _name in ("exp", "sqrt", "sin", "cos", "tan", "tanh", "sign"):
     FUNCTIONS[_name] = (1, 1, getattr(sympy, _name))
 for _name in ("abs", "Abs", "fabs", "absolute"):
-    FUNCTIONS[_name] = (1, 1, sympy.Abs)
+    FUNCTIONS[_name] = (1, 1, size)
 FUNCTIONS |= {"ln": (1, 1, sympy.log), "log": (1, 2, _log), "transpose": (1, 1, Transposed)}
 FUNCTIONS["delta"] = FUNCTIONS["KroneckerDelta"]
 EXTREMA = {"max": Max, "Max": Max, "maximum": Max, "min": Min, "Min": Min, "minimum": Min}

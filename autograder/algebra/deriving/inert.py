@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import sympy
 
+from autograder.algebra.deriving.bars import rebuilt
+
 
 class Uncomputed(sympy.Function):  # type: ignore[misc]  # sympy is untyped
     """Something that is written, not carried out."""
@@ -80,4 +82,4 @@ def unnamed(e: sympy.Expr, depth: int = 0) -> sympy.Expr:
         body, index, *ends = e.args
         inner = unnamed(body.xreplace({index: k}), depth + 1)
         return e.func(inner, k, *(unnamed(end, depth) for end in ends))
-    return e.func(*(unnamed(a, depth) for a in e.args)) if e.args else e
+    return rebuilt(e, [unnamed(a, depth) for a in e.args]) if e.args else e

@@ -98,12 +98,15 @@ _KNOWN = (
 RULES: Mapping[str, Rule] = {rule.name: rule for rule in _KNOWN}
 
 
+_SEVERAL = re.compile(r"[,;&+]|\b(?:and|then)\b")
+
 #: What rules are also called, or how what they do is.
 _ALSO = {
     "algebra": ("binomial", "expand", "multipl", "factor", "cancel", "simplif", "collect"),
     "definition": ("def.",),
     "delta contraction": ("delta", "δ"),
     "derivative of a sum": ("sum rule",),
+    LINEARITY: ("factor", "constant", "out of the sum"),
     "derivative of exp": ("exponential",),
     "transpose of a product": ("^t", "transpos"),
 }
@@ -120,11 +123,27 @@ def named(text: str, known: Mapping[str, Rule], facts: Mapping[str, Fact]) -> st
     for found in (
         [name for name in known if _words(name) <= words],
         [name for name in known if words and words <= _words(name)],
-        [name for name in known if any(word in text.lower() for word in _ALSO.get(name, ()))],
+        _also(text, known),
     ):
         if found:
             return found[0] if len(found) == 1 else None
     return None
+
+
+def _also(text: str, known: Mapping[str, Rule]) -> list[str]:
+    return [name for name in known if any(word in text.lower() for word in _ALSO.get(name, ()))]
+
+
+def all_named(text: str, known: Mapping[str, Rule], facts: Mapping[str, Fact]) -> tuple[str, ...]:
+    """Return the rules that may be meant: each of "chain rule, derivative of exp"; or none."""
+    if (whole := named(text, known, facts)) is not None:
+        return (whole,)
+    parts = [part for part in _SEVERAL.split(text) if part.strip()]
+    found = [named(part, known, facts) for part in parts]
+    if None in found:
+        mentioned = [name for name in known if _words(name) <= _words(text)]
+        found = [*(mentioned or _also(text, known))]
+    return tuple(dict.fromkeys(name for name in found if name))
 
 
 def _plain(name: str) -> str:

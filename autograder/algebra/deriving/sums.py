@@ -10,6 +10,7 @@ import sympy
 
 from autograder.algebra.building.sizes import is_larger
 from autograder.algebra.comparing.proof import is_zero
+from autograder.algebra.deriving.bars import rebuilt, size
 from autograder.algebra.deriving.inert import InertNorm, Largest, Total, Uncomputed
 from autograder.algebra.deriving.written_out import TooMuch
 
@@ -62,12 +63,12 @@ class _Sums:
             known = True if isinstance(e, InertNorm) else None
             return sympy.Symbol(sympy.srepr(_renamed(e, 0)), real=True, nonnegative=known)
         if isinstance(e, sympy.Abs):  # in bars, too, fractions have one form
-            return sympy.Abs(sympy.cancel(sympy.together(self.written(e.args[0]))))
+            return size(sympy.cancel(sympy.together(self.written(e.args[0]))))
         if isinstance(e, Uncomputed):
             raise TooMuch
         if e.is_Function and e.args and all(a.is_integer for a in e.args):
             return sympy.Symbol(str(e), real=True)
-        return e.func(*map(self.written, e.args)) if e.args else e
+        return rebuilt(e, list(map(self.written, e.args))) if e.args else e
 
     def _sum(self, e: sympy.Expr) -> sympy.Expr:
         binders, body = _flat(e)
@@ -129,4 +130,4 @@ def _renamed(e: sympy.Expr, level: int) -> sympy.Expr:
         return e.func(inner, k, *e.args[2:])
     if isinstance(e, Uncomputed) and not isinstance(e, InertNorm):
         raise TooMuch
-    return e.func(*(_renamed(a, level) for a in e.args)) if e.args else e
+    return rebuilt(e, [_renamed(a, level) for a in e.args]) if e.args else e

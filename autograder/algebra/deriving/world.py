@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 import sympy
 
+from autograder.algebra.deriving.bars import rebuilt
 from autograder.algebra.deriving.indexed import LineNames
 from autograder.algebra.deriving.indexed_binding import fresh
 from autograder.algebra.deriving.inert import E, Uncomputed, Var
@@ -83,7 +84,7 @@ class World:
         found = meanings.get(expr.func.__name__)
         if found and expr.is_Function and not isinstance(expr, Uncomputed):
             return fresh(found[1], numbers).xreplace(dict(zip(found[0], args, strict=True)))
-        return expr.func(*args)
+        return rebuilt(expr, args)
 
     def is_random(self, expr: sympy.Expr) -> bool:
         """Whether a random name occurs, but for means and variances: these are numbers."""

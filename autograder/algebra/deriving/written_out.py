@@ -15,7 +15,7 @@ from typing import Any
 import sympy
 
 from autograder.algebra.building.functions import Max
-from autograder.algebra.deriving.bars import size
+from autograder.algebra.deriving.bars import rebuilt, size
 from autograder.algebra.deriving.indexed_binding import BINDERS
 from autograder.algebra.deriving.inert import D, E, InertNorm, Total, Uncomputed, is_sum_of_sum
 from autograder.algebra.deriving.opacity import Opaque, flat
@@ -57,6 +57,7 @@ def value(expr: sympy.Expr, env: Env, world: World, opaque: Opaque | None = None
 class _Writer:
     def __init__(self, world: World, opaque: Opaque | None) -> None:
         self.world, self.opaque, self.terms = world, opaque, 0
+        self._names: dict[sympy.Expr, list[sympy.Symbol]] = {}  # those in a sum
         self._sums: dict[tuple[Any, ...], tuple[Any, int]] = {}  # with the terms that each took
 
     def write(self, e: sympy.Expr, env: Env) -> Any:
@@ -81,14 +82,16 @@ class _Writer:
         if e.is_Add:
             return _sum(_same_kind(args))
         if e.is_Mul:
-            return functools.reduce(operator.mul, args)
+            return _product(args)
         if e.is_Pow and isinstance(args[0], sympy.MatrixBase):
             return args[0] ** args[1]
         return e.func(*args)
 
     def _once(self, e: sympy.Expr, env: Env) -> Any:
         """Write a sum; one that stands in another doesn't change with every index of that."""
-        key = e, *((s, env[s]) for s in sorted(e.free_symbols & env.keys(), key=str))
+        if e not in self._names:
+            self._names[e] = sorted(e.free_symbols, key=str)
+        key = e, *((s, env[s]) for s in self._names[e] if s in env)
         if key in self._sums:
             written, terms = self._sums[key]
             self.terms += terms
@@ -111,7 +114,7 @@ class _Writer:
         label = "_".join([name, *(str(self.write(a, env)) for a in e.args)])
         if name in self.world.vectors:
             return sympy.Matrix(sympy.symbols(f"{label}_1:{DIMENSION + 1}", real=True))
-        return sympy.Symbol(label, real=True, positive=name in self.world.names.positive or None)
+        return _number(label, name in self.world.names.positive or None)
 
     def _operator(self, e: sympy.Expr, env: Env) -> Any:
         if isinstance(e, BINDERS):
@@ -206,6 +209,11 @@ class _Writer:
         return mean if power == 1 else variance + mean**2
 
 
+@functools.cache  # sympy looks through what is assumed each time
+def _number(label: str, positive: bool | None) -> sympy.Symbol:
+    return sympy.Symbol(label, real=True, positive=positive)
+
+
 def _same_kind(args: list[Any]) -> list[Any]:
     """Write numbers that are added to matrices as multiples of the identity."""
     shapes = {a.shape for a in args if isinstance(a, sympy.MatrixBase)}
@@ -221,6 +229,12 @@ def _sum(terms: list[Any]) -> Any:
     if any(isinstance(term, sympy.MatrixBase) for term in terms):
         return functools.reduce(operator.add, terms)
     return sympy.Add(*terms)
+
+
+def _product(factors: list[Any]) -> Any:
+    if any(isinstance(factor, sympy.MatrixBase) for factor in factors):
+        return functools.reduce(operator.mul, factors)
+    return sympy.Mul(*factors)
 
 
 def rewritten(
@@ -239,9 +253,7 @@ def rewritten(
 
 def _once(expr: sympy.Expr, rules: Sequence[Any], world: World) -> sympy.Expr:
     if expr.args:
-        args = [_once(a, rules, world) for a in expr.args]
-        if args != list(expr.args):
-            expr = expr.func(*args)
+        expr = rebuilt(expr, [_once(a, rules, world) for a in expr.args])
     for rule in rules:
         expr = rule(expr, world)
     return expr

@@ -14,6 +14,7 @@ EXTREMA = ("max", "Max", "maximum", "min", "Min", "minimum")
 ABSOLUTE = ("abs", "Abs", "fabs", "absolute", "norm")
 BINOMIALS = ("binomial", "binom", "comb")
 LARGEST_FACTORIAL = 300
+_STANDS = 2**59 - 55  # a prime, below the line of what stands for a name
 
 
 class Amount(NamedTuple):
@@ -82,17 +83,15 @@ def combined(mark: str, left: Amount, right: Amount) -> Amount:
     return Amount(value, exact or value == 0, constant or value == 0, matrix)
 
 
-def applied(word: str, args: list[Amount], indices: Collection[str] = ()) -> Amount:
-    """Return the value of a function, or a number that stands for it; `indices` run from 1."""
+def applied(word: str, args: list[Amount]) -> Amount:
+    """Return the value of a function, or a number that stands for it."""
     first, constant = args[0].number, all(one.constant for one in args)
     if word == "transpose":
         return args[0]
-    if word in ("KroneckerDelta", "delta") and (constant or first == args[1].number):
-        return Amount(Fraction(first == args[1].number), True, True)
     if word in ("KroneckerDelta", "delta"):
-        count = not {a.number for a in args}.isdisjoint(map(standing_for, indices))
-        if count and any(a.exact and not positive(a) for a in args):
-            return Amount(Fraction(0), True, True)
+        apart = combined("-", *args).number
+        if apart is not None and apart.denominator < _STANDS:  # what stands for names is gone
+            return Amount(Fraction(apart == 0), True, True)
     if word in _AT_ZERO and first == 0:
         return Amount(Fraction(_AT_ZERO[word]), True, True)
     if word in BINOMIALS and (
@@ -147,7 +146,7 @@ def opaque(word: str, *args: Amount) -> Fraction | None:
 
 def standing_for(name: str) -> Fraction:
     """Return the number that stands for a name."""
-    return Fraction(random.Random(name).getrandbits(60) | 1, 2**59 - 55)
+    return Fraction(random.Random(name).getrandbits(60) | 1, _STANDS)
 
 
 def takes_too_long(word: str, args: list[Amount]) -> bool:

@@ -284,4 +284,4 @@ class Sense(IndexedSense):
             self.fail("there is no root of degree 0", node)
         if word == "sqrt" and first.number != 0:
             return self._raised(first, Amount(Fraction(1, 2), True, True))
-        return sized(applied(word, args, self.words.indices), word, *args)
+        return sized(applied(word, args), word, *args)

@@ -120,7 +120,7 @@ class IndexedSense:
         """Return what is 1 where two indices are the same."""
         if not all(map(_is_index, indices)):
             self.fail("delta takes two indices", node)
-        return applied("KroneckerDelta", indices, self.words.indices)
+        return applied("KroneckerDelta", indices)
 
     def _is_family(self, base: str) -> bool:
         digits = tuple(f"{base}{digit}" for digit in range(10))
