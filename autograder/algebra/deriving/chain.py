@@ -149,9 +149,8 @@ class Chain(ProvesItself, Disguises):
         are struck out is judged, too, with each of these as a step that is not sound, and what
         earns more counts.  Where steps go on from the only slip that there is, and more than
         algebra is in them, waypoints that they show count half, and the end counts whole if a
-        right step came before.  Where nothing right is shown, all that algebra alone does there
-        counts as one step, as it does beside a step that takes several: else lines about anything
-        at all would earn the more, the more they are.
+        right step came before.  Where nothing right is shown, all that algebra alone does counts
+        as one step, as it does beside a skipped one: else more lines about anything earned more.
         """
         try:
             numbered = _numbered(lines)

@@ -127,13 +127,11 @@ class Disguises(Language):
 
 
 def _same_fraction(one: sympy.Expr, other: sympy.Expr) -> bool:
-    """Whether two formulas are one fraction, divided above and below, or one square, turned round.
+    """Whether two formulas are one fraction, divided above and below.
 
     >>> a, b = sympy.symbols("a b")
-    >>> _same_fraction(a / (a + b), 1 / (1 + b / a)), _same_fraction((a - b) ** 2, (b - a) ** 2)
-    (True, True)
-    >>> _same_fraction((a - b) ** 2, a**2 - 2 * a * b + b**2)
-    False
+    >>> _same_fraction(a / (a + b), 1 / (1 + b / a)), _same_fraction(a / (a + b), a / b)
+    (True, False)
     """
     if not (one.is_commutative and other.is_commutative):
         return False
@@ -142,10 +140,4 @@ def _same_fraction(one: sympy.Expr, other: sympy.Expr) -> bool:
 
 def _as_fraction(expr: sympy.Expr) -> sympy.Expr:
     divides = any(power.exp.could_extract_minus_sign() for power in expr.atoms(sympy.Pow))
-    whole = sympy.together(expr) if divides else expr
-    turned = {
-        power: (-power.base) ** power.exp
-        for power in whole.atoms(sympy.Pow)
-        if power.exp.is_even and power.base.is_Add and power.base.could_extract_minus_sign()
-    }
-    return whole.xreplace(turned)
+    return sympy.together(expr) if divides else expr

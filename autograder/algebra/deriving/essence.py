@@ -28,6 +28,7 @@ from autograder.algebra.deriving.placeholders import (
     marked_terms,
     numbers_apart,
     power,
+    size,
 )
 from autograder.algebra.deriving.points import POINTS, Points, Values
 from autograder.algebra.deriving.structure import Structure
@@ -142,7 +143,7 @@ class Essence:
                 if self._binds(form):
                     children = self._renamed(children, depth)
                     depth += 1
-                form = (*form[:3], tuple(self._reduced(c, marks, depth) for c in children))
+                form = size((*form[:3], tuple(self._reduced(c, marks, depth) for c in children)))
         if marks and form == before:  # it is an essence, and no mark is put into it
             return form
         form = self._part_of_itself(self._product(self._sum(form)))

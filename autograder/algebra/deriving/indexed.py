@@ -25,7 +25,7 @@ from autograder.algebra.deriving.indexed_functions import EXTREMA, FUNCTIONS, OP
 from autograder.algebra.deriving.inert import D, Largest, Total, Transposed
 from autograder.algebra.reading.errors import ParseError
 from autograder.algebra.reading.grammar import read_tree
-from autograder.algebra.reading.tree import Node
+from autograder.algebra.reading.tree import Node, refuse_blanks
 
 MAX_INDEXED_POWER = 12
 
@@ -148,6 +148,8 @@ def read_indexed(text: str, names: LineNames) -> sympy.Expr:
 def tree_of(text: object, names: LineNames, *, latex: bool = False) -> Node:
     """Read a formula with indexed names as a tree, by the one grammar that there is."""
     tree = read_tree(text, implicit=True, functions=names.calls, words=names.words, latex=latex)
+    if names.all_matrices:
+        refuse_blanks(tree, str(text))
     return with_columns(tree, str(text)) if names.all_matrices and ";" in str(text) else tree
 
 

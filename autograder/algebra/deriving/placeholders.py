@@ -11,6 +11,7 @@ from autograder.algebra.deriving.structure import Structure
 
 MARK: Structure = ("name", "@")
 MAX_EXPONENT = 20  # of a number
+_SIZES = (("call", "abs"), ("call", "norm"))
 
 Marks = tuple[tuple[Structure, Structure], ...]  # what is equal, and what is put for it
 
@@ -69,10 +70,25 @@ def marked_bases(whole: Structure, mark: Structure) -> Marks:
 
 
 def power(base: Structure, exponent: Structure) -> Structure:
-    """Write a power of a power as one."""
+    """Write a power of a power as one, and even ones of a and -a alike."""
     if base[0] == "power" and base[2][0] == exponent[0] == "number":
         return structures.power_of(base[1], ("number", base[2][1] * exponent[1]))
-    return structures.power_of(base, exponent)
+    even = exponent[0] == "number" and exponent[1] % 2 == 0
+    return structures.power_of(_with_one_sign(base) if even else base, exponent)
+
+
+def size(form: Structure) -> Structure:
+    """Write what stands in bars as it would with another sign: |a - b| as |b - a|."""
+    if form[:2] in _SIZES and len(form[3]) == 1:
+        return (*form[:3], (_with_one_sign(form[3][0]),))
+    return form
+
+
+def _with_one_sign(form: Structure) -> Structure:
+    turned = structures.sum_of(
+        structures.product_of([structures.MINUS, term]) for term in structures.terms(form).elements()
+    )
+    return min(form, turned, key=lambda one: (len(repr(one)), repr(one)))
 
 
 def _below(mark: Structure) -> Structure | None:

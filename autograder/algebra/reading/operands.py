@@ -100,15 +100,18 @@ class Operands(Differentials):
                 self.fail("only the Euclidean norm is read here", which.token)
         return call("norm", opened, inner)
 
-    def items(self, closing: tuple[str, ...], opened: Token) -> tuple[list[Node], Token]:
-        """Read what stands between brackets, separated by commas."""
+    def items(
+        self, closing: tuple[str, ...], opened: Token, *, divided: bool = False
+    ) -> tuple[list[Node], Token]:
+        """Read what stands between brackets, separated by commas; or `divided` by one bar."""
         self.enter(opened)
-        bars, self.bars = self.bars, []
+        bars, self.bars = self.bars, ["|"] * divided
         items: list[Node] = []
         while not self.sees(*closing) or items:
             items.append(self.statement())
-            if not self.sees(",", ";"):
+            if not self.sees(",", ";", *self.bars):
                 break
+            self.bars = [] if self.sees("|") else self.bars
             self.next()
         if not self.sees(*closing):
             self.close(closing[0], opened)
@@ -121,7 +124,9 @@ class Operands(Differentials):
         opened = self.next()
         if self.sees(_CLOSING[opened.text]) and opened.text == "(":
             self.fail(OPERAND)
-        items, _ = self.items((_CLOSING[opened.text],), opened)
+        inside = self.tokens[self.at : self.closing(self.at - 1)]
+        divided = opened.text == "[" and sum(token.text == "|" for token in inside) == 1
+        items, _ = self.items((_CLOSING[opened.text],), opened, divided=divided)
         may_be = len(items) == 1 and (opened.text == "[" or between_indices(items[0]))
         if may_be and (found := indicator(opened, items[0])):
             return found

@@ -20,7 +20,7 @@ from autograder.algebra.reading.layout import without_label
 from autograder.algebra.reading.lexer import MODULE
 from autograder.algebra.reading.lines import declared_names, take_apart
 from autograder.algebra.reading.sense import Sense
-from autograder.algebra.reading.tree import nodes_of
+from autograder.algebra.reading.tree import nodes_of, refuse_blanks
 
 #: Operators by how strongly they bind, and how they are written.
 _SUM, _PRODUCT, _SIGN, _POWER, _ATOM = range(5)
@@ -94,6 +94,8 @@ def look(
         text = without_label(text, frozenset(known))
     tree = read_tree(text, implicit=implicit, functions=called, words=words, latex=latex)
     _check_names(tree, str(text), known, frozenset(constants), called, frozenset(indexed))
+    if blocks:
+        refuse_blanks(tree, str(text))
     meant = [name.replace("_", "") for name in defined]
     called_as = {**own, **calls}
     vocabulary = Vocabulary(known, constants, called_as, indexed, indices, blocks, meant)
