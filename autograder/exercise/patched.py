@@ -8,9 +8,12 @@ from typing import Any
 import numpy as np
 
 from autograder.exercise.kind import Answer, FormatError
+from autograder.student.display import brief
 
 _MOST = 1000
 _BETWEEN = re.compile(r"\s*[,;\n]\s*|\s+")
+_ROWS = re.compile(r"\s*(?:;|\n)\s*")
+_AROUND = "[]() ,\t\n"
 _FAR = 12_345_679  # beyond any tolerance
 
 
@@ -32,6 +35,8 @@ def patched(answer: Answer, raw: Any, right: Any) -> tuple[Any, str] | None:
     for place, entry in enumerate(entries):
         due = np.asarray(right).flat[place]
         try:
+            if isinstance(entry, list | tuple | set | dict):
+                raise FormatError(f"one number is expected, not {brief(entry)}")
             answer.read(entry, like=due)
         except FormatError as error:
             wrong = answer.typed((int(due) if np.isfinite(float(due)) else 0) * 1000 + _FAR)
@@ -51,13 +56,15 @@ def _entries(raw: Any, shape: tuple[int, ...]) -> list[Any] | None:
     """Return the entries one by one, None where there are more or fewer of them."""
     if isinstance(raw, np.ndarray):  # nobody can stop numpy while it makes lists of all rows
         raw = raw.tolist() if raw.shape == shape else None
-    if isinstance(raw, str):
-        found = _BETWEEN.split(raw.strip().strip("[]()").strip(), maxsplit=shape[0])
-        return found if len(shape) == 1 and len(found) == shape[0] else None
-    rows = raw if len(shape) == 2 else [raw]
-    wide = isinstance(rows, list | tuple) and all(
-        isinstance(row, list | tuple) and len(row) == shape[-1] for row in rows
-    )
+    if isinstance(raw, str) and len(shape) == 2:
+        raw = _ROWS.split(raw.strip())
+    if not isinstance(raw, list | tuple | str):
+        return None
+    rows = [
+        _BETWEEN.split(row.strip(_AROUND), maxsplit=shape[-1]) if isinstance(row, str) else row
+        for row in (raw if len(shape) == 2 else [raw])
+    ]
+    wide = all(isinstance(row, list | tuple) and len(row) == shape[-1] for row in rows)
     if not wide or (len(shape) == 2 and len(rows) != shape[0]):
         return None
     return [entry for row in rows for entry in row]

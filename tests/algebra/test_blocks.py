@@ -65,3 +65,22 @@ def test_ragged_rows_cannot_be_read():
 def test_what_is_written_as_latex_is_read_as_the_same_blocks(text):
     (plain,), (latex,) = (CHAIN.read([line]) for line in (text, to_latex(CHAIN.tree(text))))
     assert latex.expr == plain.expr
+
+
+@pytest.mark.parametrize("line", ["[A | B]*[C; D]", r"\left[A \mid B\right] [C; D]"])
+def test_a_bar_stands_between_blocks(line):
+    (read,) = CHAIN.read([line])
+    assert read.expr == CHAIN.given.expr
+
+
+@pytest.mark.parametrize(
+    "line", ["[A B]*[C; D]", r"[A\;B] \cdot [C; D]", "A*C + [B D]", "[A B; C D]"]
+)
+def test_blocks_with_a_blank_between_them_may_be_a_product(line):
+    (finding,) = CHAIN.examine([line, "A*C + B*D"]).findings[:1]
+    assert "blocks side by side, or a product" in finding.message
+
+
+def test_a_product_among_blocks_that_commas_divide_is_one():
+    (read,) = CHAIN.read(["[A C, B]*[I; D]"])
+    assert CHAIN.follows(read).equal is True

@@ -77,7 +77,7 @@ def test_a_lost_minus_sign_is_found_where_it_was_lost():
     message = examination.findings[0].message
     assert message.startswith("Line 2 is not equal to line 1: at z1=")
     assert "line 1 is 0." in message
-    assert examination.credit == approx(0.4 * 2 / 3)
+    assert examination.credit == approx(0.4 * 2 / 3 + 0.4 / 2)
 
 
 def test_a_line_is_refuted_in_the_names_that_it_is_written_in():

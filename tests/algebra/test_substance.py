@@ -342,6 +342,66 @@ def test_two_obvious_rules_are_one_line_but_not_the_last():
     assert ROW.examine([ROW.start, ROW.target]).credit == 0
 
 
+@pytest.mark.parametrize(
+    ("reason", "kind"),
+    [
+        ("linearity of sums, delta contraction", None),
+        ("delta contraction and linearity of sums", None),
+        ("delta contraction", None),  # an obvious one beside
+        ("linearity, magic", "wrong_reason"),
+    ],
+)
+def test_two_reasons_stand_in_one_line(reason, kind):
+    chain = replace(ROW, reasons=True)
+    lines = [f"g_j*p_j - p_j*sum(g_k*p_k, k)  # {reason}", "p_j*(g_j - sum(g_k*p_k, k))"]
+    kinds = [f.kind for f in chain.examine(lines).findings if f.line == 1]
+    assert kinds == ([kind] if kind else [])
+
+
+def test_two_reasons_lead_to_no_result_at_once():
+    chain = replace(ROW, target="g_j*p_j - p_j*sum(g_k*p_k, k)", reasons=True)
+    line = f"{chain.target}  # linearity of sums, delta contraction"
+    assert chain.examine([line]).credit == 0
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "({S})*sum(delta(l,j), l)",
+        "sum(({S})*delta(l,j), l)",
+        "sum({T}, l)/n",
+        "max({T}, l)",
+        "sum(({T})*(delta(l,1) + delta(l,2)), l)/2",
+    ],
+)
+def test_a_sum_that_only_counts_is_no_step(line):
+    lines = [ROW.start, line.format(S=ROW.start, T=ROW.target), ROW.target]
+    assert ROW.examine(lines).credit == 0
+
+
+@pytest.mark.parametrize("again", ["sum((t - l_i)^2, i)", "sum(abs(t - l_i)^2, i)"])
+def test_a_square_turned_round_is_no_step(again):
+    assert SPREAD.examine([SPREAD.start, again, SPREAD.target]).credit == 0
+
+
+@pytest.mark.parametrize(
+    ("lines", "credit"),
+    [
+        # A sign is lost in the second step, and all that comes after goes on from there.
+        (["(diff(u, t)*s - diff(m, t)*s - (u - m)*diff(s, t))/s^2",
+          "(s/d - (u - m)*z/d)/s^2", "(1 - y*z)/(d*s)"], 1 - 0.8 / 3),
+        # What is made up is no slip: nothing but algebra follows from it.
+        (["(diff(u, t)*s - diff(m, t)*s - (u - m)*diff(s, t))/s^2",
+          "y*(s + d)", "y*s + y*d"], 1 - 0.8 / 3 - 0.2),
+        # Nor is there an end where the next step is wrong, too.
+        (["(diff(u, t)*s - diff(m, t)*s - (u - m)*diff(s, t))/s^2",
+          "(s/d - (u - m)*z/d)/s^2", "(1 + y*z)/(d*s)"], 0.8 / 3),
+    ],
+)  # fmt: skip
+def test_a_slip_costs_its_step_where_all_goes_on_from_it(lines, credit):
+    assert QUOTIENT.examine([QUOTIENT.start, *lines]).credit == pytest.approx(credit, abs=1e-5)
+
+
 def test_sums_change_places_with_what_stands_beside_them_on_one_side_alone():
     chain = IndexedChain(
         start="sum(sum(q_a*k_ja, a, 1, r)*v_j, j)",

@@ -231,6 +231,31 @@ def test_bad_numbers_get_a_sentence(raw, says):
     assert says.lower() in item.feedback.lower()
 
 
+@pytest.mark.parametrize(
+    "raw",
+    [
+        [[1, 2], ["x", 4]],
+        "1 2; x 4",
+        "1, 2\n?, 4",
+        ["1 2", "x 4"],
+        [[1, 2], [[3], 4]],
+        [[1, 2], [{3}, 4]],
+        [["1", "2"], ["3e-2x", "4"]],
+    ],
+)
+def test_an_entry_that_cannot_be_read_leaves_the_others(raw):
+    exercise = Exercise("grid", title="Grid", source="none")
+
+    @exercise.part(points=4, answer=Numbers())
+    def a():
+        """A grid."""
+        return np.array([[1.0, 2], [3, 4]])
+
+    item = grade(exercise, a=raw)["a"]
+    assert (item.score, item.note) == (3, "format_error")
+    assert item.feedback.startswith("Entry 2, 1: ")
+
+
 def test_an_exception_of_the_student_is_told():
     error = StudentError("unsendable", "`a` holds a Foo object")
     item = grade(chain(), X, a=error)["a"]

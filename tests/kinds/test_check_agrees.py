@@ -182,6 +182,8 @@ HINT = LINES.hint(None)
 INDEXED_APART = ["D(3!, [i=j])", "2^e^0", "1/(exp(E[x_i]) - E[1/2])", "log2(binomial(1e-3%, w))"]
 INDEXED_APART += ["1/delta(1,2)", "log(delta(1,2))", "0^(j)", "1/delta(j, 0)", "1/delta(1e-3, n)"]
 INDEXED_APART += [r"\binom{e^2}{sum(1e-30, k)}", "1/(x_1 - x(1))", "delta(i - j, 0)"]
+INDEXED_APART += ["1/delta(i, 0)", "1/delta(i + 1, i)", "1/delta(n + i, n)", "log(delta(2*i, 0))"]
+FORMULAS_APART = ["n/delta(n, 0)", "n/delta(n, n + 1)", "1/delta(n - n, 0)", "log(delta(2*n, n))"]
 
 
 @pytest.mark.usefixtures("shipped")
@@ -189,6 +191,14 @@ INDEXED_APART += [r"\binom{e^2}{sum(1e-30, k)}", "1/(x_1 - x(1))", "delta(i - j,
 def test_they_take_the_same_lines_with_indices(line):
     looked = takes(lambda raw: read(raw, INDEXED.hint(None)), [line])[0]
     assert looked is takes(INDEXED.read, [line])[0]
+
+
+@pytest.mark.usefixtures("shipped")
+@pytest.mark.parametrize("text", FORMULAS_APART)
+def test_they_take_the_same_formulas(text):
+    right = FORMULA.read("n")
+    looked = takes(lambda raw: read(raw, FORMULA.hint(right)), text)[0]
+    assert looked is takes(lambda raw: FORMULA.read(raw, like=right), text)[0]
 
 
 @pytest.mark.usefixtures("shipped")

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import sympy
 
-from autograder.algebra.reading.tree import Node
-
 Grid = list[list[sympy.Expr]]
 
 
@@ -40,16 +38,3 @@ def block(grid: Grid) -> sympy.Expr:
     if len(grid) == len(grid[0]) == 1:
         return grid[0][0]
     return Block(len(grid), len(grid[0]), *(entry for row in grid for entry in row))
-
-
-def with_columns(node: Node, text: str) -> Node:
-    """Make of a list ``[A; B]`` what ``[[A], [B]]`` is."""
-    children = tuple(with_columns(child, text) for child in node.children)
-    if node.kind == "list" and len(children) > 1:
-        places = [child.token.position for child in node.children]
-        if ";" in text[places[0] : places[1]]:
-            children = tuple(
-                child if child.kind == "list" else Node("list", child.token, (child,))
-                for child in children
-            )
-    return node._replace(children=children)

@@ -26,6 +26,12 @@ def _log(value: sympy.Expr, base: sympy.Expr | None = None) -> sympy.Expr:
     return result if base is None else result / _log(_not_one(base))
 
 
+def _log2(value: sympy.Expr) -> sympy.Expr:
+    if value.is_Integer and value > 0 and int(value).bit_count() == 1:
+        return sympy.Integer(int(value).bit_length() - 1)
+    return _log(value, sympy.Integer(2))
+
+
 def _not_one(base: sympy.Expr) -> sympy.Expr:
     if base in (0, 1):
         raise WrongArguments("there is no logarithm to this base")
@@ -110,7 +116,7 @@ FUNCTIONS: dict[str, tuple[int, int, Maker]] = {
     "exp": (1, 1, sympy.exp),
     "log": (1, 2, _log),
     "ln": (1, 1, _log),
-    "log2": (1, 1, lambda x: _log(x, sympy.Integer(2))),
+    "log2": (1, 1, _log2),
     "log10": (1, 1, lambda x: _log(x, sympy.Integer(10))),
     "sqrt": (1, 1, sympy.sqrt),
     "root": (2, 2, _root),

@@ -41,9 +41,23 @@ class Disguises(Language):
         """
         if before.number == 0 and self.definitions and _same_fraction(before.expr, line.expr):
             return True
+        if self._is_times_one(before, line):
+            return True
         if before.essence != line.essence or line.essence[0] == "number":  # p - p, then 0
             return self.renames(before, line)
         return not self.is_rid_of(before.written_names - line.written_names)
+
+    def _is_times_one(self, before: Line, line: Line) -> bool:
+        """Whether a line is the one before, and beside it what is given to be 1."""
+        plain = self.essence.with_names(line.structure, self.ones)
+        earlier = self.essence.with_names(before.structure, self.ones)
+        new = plain != line.essence and earlier == before.essence
+        return new and self.essence.is_made_of(plain, [before.structure])
+
+    @property
+    def ones(self) -> Mapping[Structure, Structure]:
+        """What is given to be 1, and 1."""
+        return {}
 
     def is_rid_of(self, names: Collection[str]) -> bool:
         """Whether some names are there at the beginning and may not be at the end."""

@@ -26,6 +26,8 @@ _MIXTURES = (
     "({S}) + {x}*(({T}) - ({S}))",
     "({S}) + sin(({T}) - ({S}))",
     "(({S})^2 + ({T})^2)/(({S}) + ({T}))",
+    "sqrt(({S})*({T}))",
+    "2*({S})*({T})/(({S}) + ({T}))",
     "max({S}, {T})",
     "(({S}) + ({T}) + abs(({S}) - ({T})))/2",
     r"\begin{{cases}} {S} & {x} > 0 \\ {T} & \text{{otherwise}} \end{{cases}}",
@@ -65,6 +67,8 @@ def empty(chain: Chain, lines: Sequence[str], last: str, name: str) -> Iterator[
         for form in () if matrices else _DEAR_ZEROS:
             for inside in itertools.islice(_with(chain, first, form, name), 1):
                 yield f"{form} in the start", [first, inside, f"{sign}{last}"], 0.0
+        for text in _counted(chain, first, last) if not matrices else ():
+            yield f"counted: {text}", [first, sign + text, f"{sign}{last}"], 0.0
         if chain.definitions and not (matrices or isinstance(chain, IndexedChain)):
             for turned in _turned(chain.given.expr):
                 yield "start turned round", [first, turned, last], 0.0
@@ -81,6 +85,21 @@ def empty(chain: Chain, lines: Sequence[str], last: str, name: str) -> Iterator[
         # Where a bound is asked for that is one, too large: its step is right, and its end is not.
         cost = END if chain.bounds else STEPS / (len(lines) + 1) + END
         yield "for some n alone", [*lines[:-1], f"{sign}{last} + {polynomial}"], 1 - cost
+
+
+def _counted(chain: Chain, first: str, last: str) -> Iterator[str]:
+    """Yield start and result with sums beside them that only count, or that are given to be 1."""
+    if not isinstance(chain, IndexedChain):
+        return
+    letters = [index for index in chain.indices if index not in chain.names]
+    if len(letters) > 1:
+        other, new = letters[0], letters[-1]
+        yield f"({first})*sum(delta({new},{other}), {new})"
+        yield f"sum({last}, {new})/{chain.size}"
+        yield f"max({last}, {new})"
+    for fact in chain.facts.values():
+        if fact.right == "1":
+            yield f"({first})*({fact.left})"
 
 
 def _turned(start: sympy.Expr) -> Iterator[str]:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import functools
 import itertools
-import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from fractions import Fraction
@@ -18,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from autograder.algebra.deriving import structure as structures
+from autograder.algebra.deriving.bound_indices import BoundIndices, names_in
 from autograder.algebra.deriving.placeholders import (
     MARK,
     Marks,
@@ -49,27 +49,37 @@ Pair = tuple[Structure, Structure]
 class Essence:
     """Take out of formulas what adds nothing.
 
-    `indexed` are the names that carry indices, and `indices` what a maximum may be over.
+    `indexed` are the names that carry indices, `indices` what a maximum may be over, and `size` is
+    how many there are.
 
     Names stand for positive numbers here.  Where √x² is not x, a line that says so is found wrong
     by those who compare lines.
     """
 
-    def __init__(self, indexed: Collection[str] = (), indices: Collection[str] = ()) -> None:
-        self.indices = frozenset(indices)
-        self.indexed = sorted((name.replace("_", "") for name in indexed), key=len, reverse=True)
+    def __init__(
+        self, indexed: Collection[str] = (), indices: Collection[str] = (), size: str = ""
+    ) -> None:
+        self.bound = BoundIndices(indexed, indices)
+        self.counts = frozenset({size, *indices})
         self.of = functools.lru_cache(_KEPT)(self._of)
         self._named = functools.lru_cache(_KEPT)(self._in_names)
-        self.values = Points(self._binds).values
+        self.values = Points(self.bound.binds).values
 
     def is_made_of(self, form: Structure, parts: Sequence[Structure]) -> bool:
-        """Whether a formula only mixes some others, which are equal: nothing else stands in it."""
+        """Whether a formula only mixes some others, which are equal: nothing else stands in it.
+
+        Indices, and how many there are, say nothing beside them: a sum over δ is 1.
+        """
         wholes = sorted(map(self.of, parts), key=structures.leaves)
-        names = set(_names(self._marked(form, wholes, MARK)))
+        names = {*filter(self._says, names_in(self._marked(form, wholes, MARK)))}
         number = next((whole for whole in wholes if whole[0] == "number"), None)
         if number and "@" in names:  # x*(@ - 0) is nothing where @ is 0
-            return not set(_names(self._marked(form, wholes, number)))
+            return not set(names_in(self._marked(form, wholes, number)))
         return names == {"@"}
+
+    def _says(self, name: str) -> bool:
+        """Whether a name in a mixture is more than an index, bound or not, or δ of two of them."""
+        return not (name.startswith(("#", "delta")) or name in self.counts)
 
     def puts_in(self, equation: Pair, known: Sequence[Pair]) -> bool:
         """Whether an equation only has sides of known ones in it, each for the other one.
@@ -87,7 +97,9 @@ class Essence:
                 shown = structures.product_of([("number", 1 / number), mark])
                 marks.append((rest, self.of(shown)))
         known_as = tuple(marks)
-        left, right = (self._reduced(self._reduced(e, known_as), known_as) for e in equation)
+        left, right = (
+            self._reduced(self._reduced(self.of(e), known_as), known_as) for e in equation
+        )
         return left == right
 
     def _marked(self, form: Structure, wholes: Sequence[Structure], mark: Structure) -> Structure:
@@ -117,7 +129,7 @@ class Essence:
     def _of(self, form: Structure) -> Structure:
         return self._reduced(form, ())
 
-    def _reduced(self, form: Structure, marks: Marks, depth: int = 0) -> Structure:
+    def _reduced(self, form: Structure, marks: Marks) -> Structure:
         for whole, mark in marks:
             if form == whole:
                 return mark
@@ -128,22 +140,20 @@ class Essence:
             case "name":
                 return _DELTAS.get(form, form)
             case "sum":
-                terms = [self._reduced(t, marks, depth) for t in form[1]]
+                terms = [self._reduced(t, marks) for t in form[1]]
                 form = marked_terms(structures.sum_of(terms), marks)
             case "product":
-                factors = [self._reduced(f, marks, depth) for f in form[1]]
+                factors = [self._reduced(f, marks) for f in form[1]]
                 form = marked_factors(structures.product_of(factors), marks)
             case "power":
-                base, exponent = (self._reduced(part, marks, depth) for part in form[1:])
+                base, exponent = (self._reduced(part, marks) for part in form[1:])
                 form = marked_power(power(base, exponent), marks)
             case _:
-                children = form[3]
-                if (known := _counted(form)) is not None:
-                    return self._reduced(known, marks, depth)
-                if self._binds(form):
-                    children = self._renamed(children, depth)
-                    depth += 1
-                form = size((*form[:3], tuple(self._reduced(c, marks, depth) for c in children)))
+                if self.bound.binds(form):
+                    form = self.bound.renamed(form)
+                form = size((*form[:3], tuple(self._reduced(c, marks) for c in form[3])))
+                if (known := self.bound.counted(form)) is not None:
+                    return self._reduced(known, marks)
         if marks and form == before:  # it is an essence, and no mark is put into it
             return form
         form = self._part_of_itself(self._product(self._sum(form)))
@@ -222,59 +232,8 @@ class Essence:
         """Yield all that stands in a formula where it could be taken out; not what is bound."""
         for part in structures.inside(form):
             yield part
-            if not self._binds(part):
+            if not self.bound.binds(part):
                 yield from self._parts(part)
-
-    def _binds(self, form: Structure) -> bool:
-        """Whether this is over an index: ``max(a, b)`` is the larger one of two."""
-        if form[:2] not in structures.BINDERS or len(form[3]) < 2:
-            return False
-        return form[1] != "max" or form[3][1] in {("name", index) for index in self.indices}
-
-    def _renamed(self, children: Sequence[Structure], depth: int) -> list[Structure]:
-        """Give a bound index a name by how deep it stands."""
-        body, index, *ends = children
-        if index[0] != "name":
-            return list(children)
-        new = f"#{depth}"
-        return [self._with(body, index[1], new), ("name", new), *ends]
-
-    def _with(self, form: Structure, old: str, new: str) -> Structure:
-        match form[0]:
-            case "number":
-                return form
-            case "name":
-                if form[1] == old:
-                    return ("name", new)
-                base, indices = self._entry(form[1])
-                return ("name", base + "".join(new if i == old else i for i in indices))
-            case "sum":
-                return structures.sum_of(self._with(t, old, new) for t in form[1])
-            case "product":
-                return structures.product_of(self._with(f, old, new) for f in form[1])
-            case "power":
-                return structures.power_of(*(self._with(part, old, new) for part in form[1:]))
-        return (*form[:3], tuple(self._with(child, old, new) for child in form[3]))
-
-    def _entry(self, name: str) -> tuple[str, list[str]]:
-        """Take a name with indices apart: zk is z at k."""
-        for base in self.indexed:
-            if name.startswith(base) and len(name) > len(base):
-                return base, re.findall(r"#\d|\w", name[len(base) :])
-        return name, []
-
-
-def _counted(form: Structure) -> Structure | None:
-    """Return what a sum of equal terms comes to that are counted, or a δ of two numbers."""
-    if form[1] in ("delta", "KroneckerDelta") and all(i[0] == "number" for i in form[3]):
-        return structures.ONE if len({*form[3]}) == 1 else structures.ZERO
-    if form[:2] != ("call", "sum") or len(form[3]) != 4:
-        return None
-    body, index, low, high = form[3]
-    ends = low[0] == high[0] == "number" and index[0] == "name"
-    if not ends or any(index[1] in name for name in _names(body)):
-        return None
-    return structures.product_of([("number", max(high[1] - low[1] + 1, Fraction(0))), body])
 
 
 def _zero(values: Any) -> Any:
@@ -330,14 +289,3 @@ def _same(some: Values | None, others: Values | None) -> bool:
         return False
     pairs = zip(some, others, strict=True)
     return all(abs(a - b) <= _TOLERANCE * (abs(a) + abs(b)) for a, b in pairs)
-
-
-def _names(form: Structure) -> Iterator[str]:
-    if form[0] == "name":
-        if form not in (structures.E, structures.PI):
-            yield form[1]
-    else:
-        for part in structures.inside(form):
-            yield from _names(part)
-        if form[0] not in ("number", "sum", "product", "power", "call"):
-            yield form[0]

@@ -14,7 +14,7 @@ from typing import Any, NoReturn
 import sympy
 
 from autograder.algebra.building import library
-from autograder.algebra.building.block import Misfit, block, with_columns
+from autograder.algebra.building.block import Misfit, block
 from autograder.algebra.building.calls import argument_problem
 from autograder.algebra.building.construction import number_value
 from autograder.algebra.building.functions import Permutation, RowWise
@@ -23,9 +23,10 @@ from autograder.algebra.deadlines.guard import within
 from autograder.algebra.deriving.indexed_binding import apart, with_own_letter
 from autograder.algebra.deriving.indexed_functions import EXTREMA, FUNCTIONS, OPERATORS
 from autograder.algebra.deriving.inert import D, Largest, Total, Transposed
+from autograder.algebra.reading.block_rows import as_blocks, rows_of_blocks
 from autograder.algebra.reading.errors import ParseError
 from autograder.algebra.reading.grammar import read_tree
-from autograder.algebra.reading.tree import Node, refuse_blanks
+from autograder.algebra.reading.tree import Node
 
 MAX_INDEXED_POWER = 12
 
@@ -148,9 +149,7 @@ def read_indexed(text: str, names: LineNames) -> sympy.Expr:
 def tree_of(text: object, names: LineNames, *, latex: bool = False) -> Node:
     """Read a formula with indexed names as a tree, by the one grammar that there is."""
     tree = read_tree(text, implicit=True, functions=names.calls, words=names.words, latex=latex)
-    if names.all_matrices:
-        refuse_blanks(tree, str(text))
-    return with_columns(tree, str(text)) if names.all_matrices and ";" in str(text) else tree
+    return as_blocks(tree, str(text)) if names.all_matrices else tree
 
 
 @within(_late)
@@ -211,10 +210,8 @@ class _Builder:
         """Build a block matrix: a row ``[A, B]``, a column ``[A; B]``, or rows of rows."""
         if not self.names.all_matrices or not node.children:
             self.fail("expected one expression", node)
-        rows = [child.children if child.kind == "list" else () for child in node.children]
-        rows = rows if all(rows) else [node.children]
         try:
-            return block([[self.build(entry) for entry in row] for row in rows])
+            return block([[self.build(entry) for entry in row] for row in rows_of_blocks(node)])
         except Misfit as error:
             return self.fail(str(error), node)
 

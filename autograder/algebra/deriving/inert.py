@@ -39,6 +39,11 @@ class Total(Uncomputed):
 class Largest(Uncomputed):
     """``max(f, k, a, b)``; k is bound."""
 
+    @classmethod
+    def eval(cls, body: sympy.Expr, k: sympy.Expr, *_ends: sympy.Expr) -> sympy.Expr | None:
+        """Return the only value that there is, where that is all."""
+        return None if body.has(k) else body
+
 
 class E(Uncomputed):
     """An expectation."""

@@ -86,7 +86,8 @@ def size(form: Structure) -> Structure:
 
 def _with_one_sign(form: Structure) -> Structure:
     turned = structures.sum_of(
-        structures.product_of([structures.MINUS, term]) for term in structures.terms(form).elements()
+        structures.product_of([structures.MINUS, term])
+        for term in structures.terms(form).elements()
     )
     return min(form, turned, key=lambda one: (len(repr(one)), repr(one)))
 

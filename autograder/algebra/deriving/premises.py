@@ -9,6 +9,7 @@ from typing import ClassVar
 
 import sympy
 
+from autograder.algebra.deriving import structure as structures
 from autograder.algebra.deriving.chain import Chain
 from autograder.algebra.deriving.essence import Essence
 from autograder.algebra.deriving.indexed import (
@@ -21,7 +22,7 @@ from autograder.algebra.deriving.indexed import (
 from autograder.algebra.deriving.inert import Uncomputed
 from autograder.algebra.deriving.line import Line
 from autograder.algebra.deriving.rules import RULES, Fact, Rule
-from autograder.algebra.deriving.structure import Structure
+from autograder.algebra.deriving.structure import Structure, structure
 from autograder.algebra.deriving.world import Meanings, World
 from autograder.algebra.reading.tree import Node
 
@@ -101,7 +102,7 @@ class Premises(Chain):
     @functools.cached_property
     def essence(self) -> Essence:
         """What takes out of formulas what adds nothing."""
-        return Essence(self.indexed, self.indices)
+        return Essence(self.indexed, self.indices, self.size)
 
     def fold(self, expr: sympy.Expr) -> sympy.Expr:
         """Leave the line as it is: defined names are not put in for what is written out."""
@@ -111,6 +112,13 @@ class Premises(Chain):
     def written_out(self) -> Mapping[Structure, Structure]:
         """Nothing: what a name means, with indices, stands in no line as it is written."""
         return {}
+
+    @functools.cached_property
+    def ones(self) -> Mapping[Structure, Structure]:
+        """What a fact says to be 1, and 1."""
+        sides = [(fact.left, fact.right) for fact in self.facts.values()]
+        pairs = [*sides, *((right, left) for left, right in sides)]
+        return {structure(self.tree(a)): structures.ONE for a, b in pairs if b == "1"}
 
     def behind(self, names: Collection[str]) -> set[str]:  # noqa: ARG002
         """Return nothing, for the same reason."""

@@ -115,8 +115,9 @@ def applied(word: str, args: list[Amount]) -> Amount:
             above, below = map(int, numbers)
             if 0 <= below <= above <= LARGEST_FACTORIAL:
                 return Amount(Fraction(math.comb(above, below)), True, True)
-        if word == "log2" and numbers[0] in (2, 4, 8, 16):
-            return Amount(Fraction(int(numbers[0]).bit_length() - 1), True, True)
+        whole, below = numbers[0].as_integer_ratio()
+        if word == "log2" and whole > 0 and whole.bit_count() == below == 1:
+            return Amount(Fraction(whole.bit_length() - 1), True, True)
         if word == "relu":
             return Amount(max(numbers[0], Fraction(0)), True, True)
     return Amount(opaque(word, *args), constant=constant)

@@ -13,6 +13,7 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from autograder.algebra.reading.amounts import Vocabulary
+from autograder.algebra.reading.block_rows import as_blocks
 from autograder.algebra.reading.errors import ParseError
 from autograder.algebra.reading.finished import refuse_unfinished
 from autograder.algebra.reading.grammar import read_tree
@@ -20,7 +21,7 @@ from autograder.algebra.reading.layout import without_label
 from autograder.algebra.reading.lexer import MODULE
 from autograder.algebra.reading.lines import declared_names, take_apart
 from autograder.algebra.reading.sense import Sense
-from autograder.algebra.reading.tree import nodes_of, refuse_blanks
+from autograder.algebra.reading.tree import nodes_of
 
 #: Operators by how strongly they bind, and how they are written.
 _SUM, _PRODUCT, _SIGN, _POWER, _ATOM = range(5)
@@ -95,7 +96,7 @@ def look(
     tree = read_tree(text, implicit=implicit, functions=called, words=words, latex=latex)
     _check_names(tree, str(text), known, frozenset(constants), called, frozenset(indexed))
     if blocks:
-        refuse_blanks(tree, str(text))
+        tree = as_blocks(tree, str(text))
     meant = [name.replace("_", "") for name in defined]
     called_as = {**own, **calls}
     vocabulary = Vocabulary(known, constants, called_as, indexed, indices, blocks, meant)

@@ -23,6 +23,7 @@ from autograder.algebra.reading.amounts import (
     positive,
     takes_too_long,
 )
+from autograder.algebra.reading.block_rows import rows_of_blocks
 from autograder.algebra.reading.magnitudes import (
     about_what,
     is_large_argument,
@@ -142,9 +143,13 @@ class Sense(IndexedSense):
     def _list(self, node: Node) -> Amount:
         if not self.words.blocks or not node.children:
             self.fail("expected one expression, not a list", node)
-        for row in node.children:
-            for entry in row.children if row.kind == "list" else (row,):
-                self.number(entry)
+        rows = rows_of_blocks(node)
+        if len({*map(len, rows)}) != 1:
+            self.fail("the rows have different numbers of blocks", node)
+        for entry in itertools.chain(*rows):
+            if entry.kind == "list" and len(entry.children) > 1:
+                self.fail("a block matrix stands among the blocks", node)
+            self.number(entry)
         return Amount(matrix=True)
 
     def _matrix(self, node: Node) -> Amount:
@@ -244,7 +249,8 @@ class Sense(IndexedSense):
         if len(node.children) not in (3, 4) or node.token.text not in self.words.calls:
             self.fail("write limit(f, x, a)", node)
         inner, variable, to = node.children[:3]
-        self.number(inner)
+        if self.number(inner).matrix:
+            self.fail("write limit(f, x, a)", node)
         if variable.kind != "name" or self.number(variable).constant:
             self.fail("write limit(f, x, a)", variable)
         end = to.children[0] if to.kind == "negative" else to

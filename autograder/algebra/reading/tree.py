@@ -99,28 +99,6 @@ def is_constant(
     return True
 
 
-def refuse_blanks(tree: Node, text: str) -> None:
-    """Refuse ``[A B]``, where lists are block matrices: is that a row, or a product?
-
-    Raises
-    ------
-    ParseError
-        With both readings.
-    """
-    for node in nodes_of(tree):
-        if node.kind not in ("list", "group") or text[node.token.position] != "[":
-            continue
-        places = [min(n.token.position for n in nodes_of(child)) for child in node.children]
-        if "," in text[places[0] : places[-1]]:
-            continue
-        for child, place in zip(node.children, places, strict=True):
-            if child.kind == "chain" and {*child.marks} == {"*"}:
-                end = max(n.token.position for n in nodes_of(child))
-                if not re.search(r"[*·×∙⋅(\[{]|\\(?:cdot|times|ast)", text[place:end]):
-                    reason = "are these blocks side by side, or a product? Write [A, B], or [A*B]"
-                    raise ParseError(reason, text, place)
-
-
 def nodes_of(tree: Node) -> Iterator[Node]:
     """Return a tree's nodes, each before those below it."""
     yield tree
