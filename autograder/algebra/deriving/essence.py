@@ -97,21 +97,19 @@ class Essence:
                 shown = structures.product_of([("number", 1 / number), mark])
                 marks.append((rest, self.of(shown)))
         known_as = tuple(marks)
-        left, right = (
-            self._reduced(self._reduced(self.of(e), known_as), known_as) for e in equation
-        )
+        left, right = (self._reduced(self._reduced(e, known_as), known_as) for e in equation)
         return left == right
 
     def _marked(self, form: Structure, wholes: Sequence[Structure], mark: Structure) -> Structure:
         """Return the essence of a formula in which others are called @, or what number they are."""
         known: list[tuple[Structure, Structure]] = []
         for whole in wholes:
-            number, factors = numbers_apart(self._reduced(whole, tuple(known)))
+            number, factors = numbers_apart(self._reduced(whole, tuple(known), again=True))
             rest = structures.product_of(factors)
             if rest not in (MARK, structures.ONE) and number:
                 shown = structures.product_of([("number", 1 / number), mark])
                 known += [(rest, shown), *marked_bases(rest, shown)]
-        return self._reduced(self.of(form), tuple(known))
+        return self._reduced(self.of(form), tuple(known), again=True)
 
     def with_names(self, form: Structure, meanings: Mapping[Structure, Structure]) -> Structure:
         """Return the essence of a formula in which names stand for what they mean."""
@@ -121,7 +119,7 @@ class Essence:
     def _in_names(self, form: Structure, marks: Marks) -> Structure:
         before = form
         for _ in range(len(marks) + 1):
-            form, before = self._reduced(form, marks), form
+            form, before = self._reduced(form, marks, again=True), form
             if form == before:
                 break
         return form
@@ -129,7 +127,11 @@ class Essence:
     def _of(self, form: Structure) -> Structure:
         return self._reduced(form, ())
 
-    def _reduced(self, form: Structure, marks: Marks) -> Structure:
+    def _reduced(self, form: Structure, marks: Marks, *, again: bool = False) -> Structure:
+        """Return the essence of a formula in which marks stand for others.
+
+        `again` says that it is an essence: where no mark comes in, it stays as it is.
+        """
         for whole, mark in marks:
             if form == whole:
                 return mark
@@ -140,21 +142,22 @@ class Essence:
             case "name":
                 return _DELTAS.get(form, form)
             case "sum":
-                terms = [self._reduced(t, marks) for t in form[1]]
+                terms = [self._reduced(t, marks, again=again) for t in form[1]]
                 form = marked_terms(structures.sum_of(terms), marks)
             case "product":
-                factors = [self._reduced(f, marks) for f in form[1]]
+                factors = [self._reduced(f, marks, again=again) for f in form[1]]
                 form = marked_factors(structures.product_of(factors), marks)
             case "power":
-                base, exponent = (self._reduced(part, marks) for part in form[1:])
+                base, exponent = (self._reduced(p, marks, again=again) for p in form[1:])
                 form = marked_power(power(base, exponent), marks)
             case _:
                 if self.bound.binds(form):
                     form = self.bound.renamed(form)
-                form = size((*form[:3], tuple(self._reduced(c, marks) for c in form[3])))
+                inside = tuple(self._reduced(c, marks, again=again) for c in form[3])
+                form = size((*form[:3], inside))
                 if (known := self.bound.counted(form)) is not None:
                     return self._reduced(known, marks)
-        if marks and form == before:  # it is an essence, and no mark is put into it
+        if again and form == before:
             return form
         form = self._part_of_itself(self._product(self._sum(form)))
         return next((mark for whole, mark in marks if form == whole), form)
