@@ -108,8 +108,8 @@ c.Course.assignments = [
     {
         "id": "a14_text",
         "title": "From text to text",
+        "core": ["bpe_code", "bits_per_byte"],
         "optional": True,
-        "guessed": (0.03, "one choice among so few exercises"),
     },
 ]
 # fmt: on

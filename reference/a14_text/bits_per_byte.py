@@ -1,0 +1,522 @@
+"""Nats per token, bits per byte, and what counting alone predicts.
+
+Source: Shannon (1951), "Prediction and entropy of printed English"; Jurafsky and Martin (2009),
+section 4.5, for smoothing.
+"""
+
+import numpy as np
+from jaxtyping import Int
+from numpy import ndarray
+
+from autograder.exercise import Choice, Exercise, Formula, Numbers, agree, data_file, require
+
+exercise = Exercise(
+    "bits_per_byte",
+    title="Bits for each byte",
+    source="Shannon (1951); Jurafsky and Martin (2009), section 4.5",
+    minutes=55,
+    hints=[
+        "A mean over tokens times the number of tokens is a sum over the whole text, and that "
+        "doesn't care how it was cut. From there divide by what you like.",
+        "Smoothing adds α to each count. What has to be added to the number of tokens in front, "
+        "so that a row still sums to 1?",
+        "In code make one table of counts for all pairs of the training text, then look up the "
+        "pairs of the other text in it. `np.add.at` adds at the same place more than once.",
+    ],
+)
+
+COURSE = np.frombuffer(data_file("a14_text/course.txt").read_bytes(), np.uint8).astype(int)
+CUT, ALPHAS = 300_000, (10, 1, 0.1)
+
+
+@exercise.variant
+def draw(rng):
+    """size: bytes of a text; tokens, nats: of two models; train: (14,), test: (6,)."""
+    size = int(rng.integers(40, 90) * 1000)
+    tokens = (size / rng.choice([[1.6, 3.4], [1.9, 4.1], [2.2, 4.4], [1.4, 2.9]])).astype(int)
+    bits = rng.permutation([1.9, 2.1]) + rng.choice([-0.08, 0, 0.08], 2)
+    nats = (bits * size / tokens * np.log(2)).round(3)
+    train, test = rng.choice(3, 14, p=rng.permutation([0.5, 0.3, 0.2])), rng.choice(3, 6)
+    return {"size": size, "tokens": tokens, "nats": nats, "train": train, "test": test}
+
+
+def table(x, V):
+    """How often each pair of neighbours occurs."""
+    return np.bincount(V * x[:-1] + x[1:], minlength=V * V).reshape(V, V)
+
+
+def smoothed(counts, alpha):
+    """Rows of probabilities, with alpha added to each count."""
+    counts = counts + alpha
+    return counts / counts.sum(axis=-1, keepdims=True)
+
+
+@exercise.part(points=0.5, answer=Numbers())
+def perplexity(nats):
+    """The perplexities per token of the two models."""
+    return np.exp(nats)
+
+
+@perplexity.misconception()
+def two_to_the_nats(nats):
+    """You raised 2 to a number of nats. With nats, the base is e."""
+    return 2**nats
+
+
+@perplexity.misconception()
+def of_the_whole_text(nats, tokens):
+    """That is the loss of the whole text. Perplexity is per token."""
+    return nats * tokens
+
+
+@perplexity.misconception()
+def of_a_byte(nats, tokens, size):
+    """That is the perplexity of a byte. Asked for is that of a token."""
+    return np.exp(nats * tokens / size)
+
+
+@exercise.part(points=1, answer=Numbers())
+def bits(size, tokens, nats):
+    """The bits per byte of the two models."""
+    return nats * tokens / size / np.log(2)
+
+
+@bits.misconception()
+def still_in_nats(size, tokens, nats):
+    """Those are nats for each byte. A bit is log 2 nats."""
+    return nats * tokens / size
+
+
+@bits.misconception()
+def bits_per_token(nats):
+    """Those are bits for each token. How many bytes share them?"""
+    return nats / np.log(2)
+
+
+@bits.misconception()
+def tokens_and_bytes_exchanged(size, tokens, nats):
+    """You multiplied by the bytes of a token. Several bytes share the bits of one token."""
+    return nats * size / tokens / np.log(2)
+
+
+@bits.misconception()
+def times_log_two(size, tokens, nats):
+    """A bit is less than a nat: there are more bits than nats."""
+    return nats * tokens / size * np.log(2)
+
+
+@bits.misconception()
+def bits_of_the_text(tokens, nats):
+    """Those are the bits of the whole text."""
+    return nats * tokens / np.log(2)
+
+
+@bits.misconception()
+def bytes_of_eight_bits(size, tokens, nats):
+    """You divided by 8. Nothing is measured in bytes here: a byte of text takes so many bits."""
+    return nats * tokens / size / np.log(2) / 8
+
+
+@bits.misconception()
+def logarithm_to_ten(size, tokens, nats):
+    """You divided by log 10. Bits belong to the base 2."""
+    return nats * tokens / size / np.log(10)
+
+
+@exercise.part(
+    points=0.75,
+    answer=Choice(
+        [
+            "A longer token is harder to guess: it holds several choices at once, so its "
+            "perplexity is larger even where the whole text is as likely.",
+            "Perplexities can be compared only if both models have equally many parameters.",
+            "The perplexity of a token can't be larger than the vocabulary, so the model with "
+            "more tokens has the larger one.",
+            "Perplexity has the base e, and bits have the base 2.",
+        ]
+    ),
+)
+def why():
+    """Why do perplexities per token say nothing across tokenisers?"""
+    return "A"
+
+
+@why.misconception()
+def by_the_parameters():
+    """Parameters don't enter. The two are averages over different things: over which?"""
+    return "B"
+
+
+@why.misconception()
+def bounded_by_the_vocabulary():
+    """A loss may be as large as it likes: a model can be surer of the wrong than guessing is."""
+    return "C"
+
+
+@why.misconception()
+def a_matter_of_bases():
+    """Another base changes both in the same way. What is the average taken over?"""
+    return "D"
+
+
+@exercise.part(points=0.5, answer=Formula("P r", {"*": "positive"}))
+def from_perplexity():
+    """Bits per byte, from the perplexity P per token and r bytes per token."""
+    return "log(P)/(r*log(2))"
+
+
+@from_perplexity.misconception()
+def without_the_bytes():
+    """Those are bits for each token. r bytes share them."""
+    return "log(P)/log(2)"
+
+
+@from_perplexity.misconception()
+def in_nats():
+    """Those are nats for each byte."""
+    return "log(P)/r"
+
+
+@from_perplexity.misconception()
+def multiplied_by_r():
+    """The more bytes a token has, the fewer bits has each of them."""
+    return "r*log(P)/log(2)"
+
+
+@from_perplexity.misconception()
+def logarithm_of_a_share():
+    """The bytes share the logarithm of P, not P."""
+    return "log(P/r)/log(2)"
+
+
+@from_perplexity.misconception()
+def logarithm_forgotten():
+    """P is e to the nats per token. Take its logarithm first."""
+    return "P/(r*log(2))"
+
+
+@exercise.part(points=0.5, answer=Numbers())
+def after_each(train):
+    """The bigram model with α = 1: row i, column j for the probability of j after i."""
+    return smoothed(table(train, 3), 1)
+
+
+@after_each.misconception()
+def not_smoothed(train):
+    """Add 1 to each count before you divide."""
+    with np.errstate(all="ignore"):
+        return np.nan_to_num(table(train, 3) / table(train, 3).sum(axis=1, keepdims=True))
+
+
+@after_each.misconception()
+def columns_sum_to_one(train):
+    """Your columns sum to 1. A row is what may come after one token."""
+    counts = table(train, 3) + 1
+    return counts / counts.sum(axis=0)
+
+
+@after_each.misconception()
+def divided_by_the_old_sum(train):
+    """Your rows don't sum to 1: where 1 is added to three counts, 3 is added to their sum."""
+    counts = table(train, 3)
+    return (counts + 1) / np.maximum(counts.sum(axis=1, keepdims=True), 1)
+
+
+@after_each.misconception()
+def one_added_below(train):
+    """Your rows don't sum to 1: three counts grew by 1 each."""
+    counts = table(train, 3)
+    return (counts + 1) / (counts.sum(axis=1, keepdims=True) + 1)
+
+
+@after_each.misconception()
+def of_all_pairs(train):
+    """All nine of yours sum to 1 together. What comes after token i is a row that sums to 1."""
+    counts = table(train, 3) + 1
+    return counts / counts.sum()
+
+
+@after_each.misconception()
+def before_each(train):
+    """In yours the row is the token that comes after. The row is what stands in front."""
+    return smoothed(table(train, 3).T, 1)
+
+
+@after_each.misconception()
+def last_token_counted(train):
+    """You divided by how often a token stands in the text. Behind the last one nothing comes."""
+    counts = table(train, 3)
+    return (counts + 1) / (np.bincount(train, minlength=3) + 3)[:, None]
+
+
+@exercise.part(points=1, answer=Numbers())
+def test_bits(train, test, after_each):
+    """Bits per token of the last five tokens of test: by the unigram model, by the bigram model."""
+    alone = (np.bincount(train, minlength=3) + 1) / (len(train) + 3)
+    return [-np.log2(alone[test[1:]]).mean(), -np.log2(after_each[test[:-1], test[1:]]).mean()]
+
+
+def both(alone, after, test):
+    """Mean bits of the tokens behind the first one."""
+    with np.errstate(all="ignore"):
+        return [-np.log2(alone[test[1:]]).mean(), -np.log2(after[test[:-1], test[1:]]).mean()]
+
+
+def alone_in(train, alpha=1):
+    """Probabilities of single tokens."""
+    return smoothed(np.bincount(train, minlength=3), alpha)
+
+
+@test_bits.misconception()
+def test_in_nats(train, test, after_each):
+    """Those are nats. Take logarithms to the base 2."""
+    return np.multiply(both(alone_in(train), after_each, test), np.log(2))
+
+
+@test_bits.misconception()
+def all_added_up(train, test, after_each):
+    """That is the sum of five tokens. Asked for is the mean."""
+    return np.multiply(both(alone_in(train), after_each, test), 5)
+
+
+@test_bits.misconception()
+def divided_by_six(train, test, after_each):
+    """You divided by 6. Five tokens have one in front of them."""
+    return np.multiply(both(alone_in(train), after_each, test), 5 / 6)
+
+
+@test_bits.misconception()
+def log_of_the_mean(train, test, after_each):
+    """You took the logarithm of a mean. The mean is of the logarithms."""
+    alone, after = alone_in(train)[test[1:]], after_each[test[:-1], test[1:]]
+    return [-np.log2(alone.mean()), -np.log2(after.mean())]
+
+
+@test_bits.misconception()
+def pairs_turned_round(train, test, after_each):
+    """You looked up each pair the wrong way round. The row is the token in front."""
+    return [
+        both(alone_in(train), after_each, test)[0],
+        both(alone_in(train), after_each.T, test)[1],
+    ]
+
+
+@test_bits.misconception()
+def first_ones_alone(train, test, after_each):
+    """By the unigram model you took the tokens in front. The last five are predicted."""
+    return [
+        -np.log2(alone_in(train)[test[:-1]]).mean(),
+        both(alone_in(train), after_each, test)[1],
+    ]
+
+
+@test_bits.misconception()
+def counted_in_the_test(test):
+    """You counted in the text that is to be predicted. The models know `train` alone."""
+    return both(alone_in(test), smoothed(table(test, 3), 1), test)
+
+
+@test_bits.misconception()
+def unigram_not_smoothed(train, test, after_each):
+    """In the unigram model 1 is added to each of the three counts, too."""
+    return both(alone_in(train, 1e-9), after_each, test)
+
+
+@exercise.reference
+def bigram_bits(train: Int[ndarray, " n"], test: Int[ndarray, " m"], V: int, alpha: float) -> float:
+    """Return the bits per token of a text but for its first token, by the counts of another."""
+    P = smoothed(table(np.asarray(train), V), alpha)
+    return float(-np.log2(P[test[:-1], test[1:]]).mean())
+
+
+@exercise.alternative
+def pair_by_pair(train, test, V, alpha):
+    """Keep counts in dictionaries, and add up pair by pair."""
+    pairs, fronts, total = {}, {}, 0.0
+    for one, two in zip(train[:-1].tolist(), train[1:].tolist(), strict=True):
+        pairs[one, two] = pairs.get((one, two), 0) + 1
+        fronts[one] = fronts.get(one, 0) + 1
+    for one, two in zip(test[:-1].tolist(), test[1:].tolist(), strict=True):
+        p = (pairs.get((one, two), 0) + alpha) / (fronts.get(one, 0) + alpha * V)
+        total -= np.log(p)
+    return total / (len(test) - 1) / np.log(2)
+
+
+@exercise.alternative
+def with_numbered_pairs(train, test, V, alpha):
+    """Number the pairs, and count numbers."""
+    counts = np.bincount(V * train[:-1] + train[1:], minlength=V * V)
+    above = counts[V * test[:-1] + test[1:]] + alpha
+    below = np.bincount(train[:-1], minlength=V)[test[:-1]] + alpha * V
+    return np.mean(np.log2(below) - np.log2(above))
+
+
+@exercise.alternative
+def by_one_hot_products(train, test, V, alpha):
+    """Count with a product of tables of zeros and ones."""
+    one = np.eye(V)
+    counts = one[train[:-1]].T @ one[train[1:]] + alpha
+    logs = np.log(counts) - np.log(counts @ np.ones(V))[:, None]
+    seen = one[test[:-1]].T @ one[test[1:]]
+    return float(-(seen * logs).sum() / seen.sum() / np.log(2))
+
+
+def texts(rng, V=5, n=60, m=20):
+    """Two texts of a language in which what comes next depends on what was there."""
+    P = rng.dirichlet(np.full(V, 0.4), V)
+    x = [0]
+    for _ in range(n + m - 1):
+        x.append(int(rng.choice(V, p=P[x[-1]])))
+    return np.array(x[:n]), np.array(x[n:])
+
+
+@exercise.check(points=0.75, visible=True)
+def matches_the_formula(call, rng):
+    """The mean of −log₂ P(next | token), with α added to each count."""
+    train, test = texts(rng)
+    for alpha in (1.0, 0.5):
+        agree(call(train, test, 5, alpha), bigram_bits(train, test, 5, alpha), what="the bits")
+
+
+@exercise.check(points=0.5)
+def tokens_never_seen(call, rng):
+    """A pair, or a token, that the training text lacks costs much, but not everything."""
+    train, test = np.array([0, 1, 0, 1, 1]), np.array([3, 2, 0, 3, 3, 1])
+    for alpha in (1.0, 0.1, 1e-3):
+        agree(call(train, test, 6, alpha), bigram_bits(train, test, 6, alpha), what="the bits")
+    agree(call(train, np.array([4, 5]), 6, 0.5), np.log2(6), what="the bits of an unseen token")
+
+
+@exercise.check(points=0.25)
+def without_training(call, rng):
+    """Who has seen nothing pays log₂ V for each token."""
+    for V in (4, 7):
+        none, test = np.zeros(1, int), rng.integers(1, V, 9)
+        agree(call(none, test, V, 0.3), np.log2(V), what="the bits")
+
+
+@exercise.check(points=0.25)
+def a_larger_vocabulary(call, rng):
+    """Tokens that stand in neither text take their part of the probability."""
+    train, test = texts(rng)
+    agree(call(train, test, 40, 1.0), bigram_bits(train, test, 40, 1.0), what="the bits")
+    require(call(train, test, 40, 1.0) > 1e-6, "the bits can't be 0 here")
+
+
+@exercise.misconception
+def loss_in_nats(train, test, V, alpha):
+    """Yours are nats. Take logarithms to the base 2."""
+    return bigram_bits(train, test, V, alpha) * np.log(2)
+
+
+@exercise.misconception
+def alpha_is_one(train, test, V, alpha):
+    """You add 1, whatever α is."""
+    return bigram_bits(train, test, V, 1)
+
+
+@exercise.misconception
+def alpha_below_once(train, test, V, alpha):
+    """Your rows don't sum to 1: with α added to V counts, their sum grows by α V."""
+    counts = table(train, V)
+    P = (counts + alpha) / (counts.sum(axis=1, keepdims=True) + alpha)
+    return float(-np.log2(P[test[:-1], test[1:]]).mean())
+
+
+@exercise.misconception
+def vocabulary_of_the_text(train, test, V, alpha):
+    """You spread α over the tokens that were seen. There are V, and any may come."""
+    counts, size = table(train, V), len(np.unique(train))
+    P = (counts + alpha) / (counts.sum(axis=1, keepdims=True) + alpha * size)
+    return float(-np.log2(P[test[:-1], test[1:]]).mean())
+
+
+@exercise.misconception
+def divided_by_all_tokens(train, test, V, alpha):
+    """You divide by all tokens. The first one has none in front, and is not predicted."""
+    return bigram_bits(train, test, V, alpha) * (len(test) - 1) / len(test)
+
+
+@exercise.misconception
+def pairs_reversed(train, test, V, alpha):
+    """You predict the token in front from the one behind it: what follows one token sums to 1."""
+    P = smoothed(table(train, V).T, alpha)
+    return float(-np.log2(P[test[1:], test[:-1]]).mean())
+
+
+@exercise.misconception
+def single_tokens_alone(train, test, V, alpha):
+    """Yours is the unigram model. Which token stands in front?"""
+    counts = np.bincount(train, minlength=V) + alpha
+    return float(-np.log2(counts / counts.sum())[test[1:]].mean())
+
+
+@exercise.misconception
+def last_token_in_the_sum(train, test, V, alpha):
+    """You divide by how often a token stands in the text. Behind its last token nothing comes."""
+    counts = table(train, V) + alpha
+    P = counts / (np.bincount(train, minlength=V) + alpha * V)[:, None]
+    return float(-np.log2(P[test[:-1], test[1:]]).mean())
+
+
+@exercise.misconception
+def joint_probability(train, test, V, alpha):
+    """Yours is the probability of a pair. Asked for is that of a token after the one in front."""
+    counts = table(train, V) + alpha
+    return float(-np.log2((counts / counts.sum())[test[:-1], test[1:]]).mean())
+
+
+@exercise.misconception
+def total_of_bits(train, test, V, alpha):
+    """You added up. The mean over the tokens is asked for."""
+    return bigram_bits(train, test, V, alpha) * (len(test) - 1)
+
+
+@exercise.misconception
+def sign_forgotten(train, test, V, alpha):
+    """Yours is a mean of logarithms, which is negative. Its negative is asked for."""
+    return -bigram_bits(train, test, V, alpha)
+
+
+@exercise.misconception
+def pairs_counted_once(train, test, V, alpha):
+    """You count each pair once, however often it stands: `counts[i, j] += 1` with arrays does."""
+    P = smoothed(np.minimum(table(train, V), 1), alpha)
+    return float(-np.log2(P[test[:-1], test[1:]]).mean())
+
+
+@exercise.misconception
+def counts_of_the_test(train, test, V, alpha):
+    """You count in the text that is to be predicted as well."""
+    P = smoothed(table(train, V) + table(test, V), alpha)
+    return float(-np.log2(P[test[:-1], test[1:]]).mean())
+
+
+@exercise.part(points=1, answer=Numbers())
+def course_bits(bigram_bits):
+    """Bits per byte of the end of the course, from counts in what stands before, for three α."""
+    return [float(bigram_bits(COURSE[:CUT], COURSE[CUT:], 256, alpha)) for alpha in ALPHAS]
+
+
+@course_bits.misconception()
+def where_it_was_counted():
+    """Those are the bits of the text in which you counted. Predict the other one."""
+    return [bigram_bits(COURSE[:CUT], COURSE[:CUT], 256, alpha) for alpha in ALPHAS]
+
+
+@course_bits.misconception()
+def in_reverse_order():
+    """The order is α = 10, 1, 0.1."""
+    return [bigram_bits(COURSE[:CUT], COURSE[CUT:], 256, a) for a in ALPHAS[::-1]]
+
+
+@course_bits.misconception()
+def counted_in_all():
+    """You counted in the whole text. What is to be predicted must not be counted."""
+    return [bigram_bits(COURSE, COURSE[CUT:], 256, alpha) for alpha in ALPHAS]
+
+
+@course_bits.misconception()
+def course_in_nats():
+    """Those are nats."""
+    return [np.log(2) * bigram_bits(COURSE[:CUT], COURSE[CUT:], 256, a) for a in ALPHAS]

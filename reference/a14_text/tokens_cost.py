@@ -1,0 +1,346 @@
+"""What a larger vocabulary saves and what it costs, counted on the text of this course.
+
+Source: Sennrich et al. (2016), section 3.2; Vaswani et al. (2017), table 1, for what is counted.
+"""
+
+import numpy as np
+
+from autograder.exercise import Choice, Count, Exercise, Formula, Numbers
+
+exercise = Exercise(
+    "tokens_cost",
+    title="What a vocabulary costs",
+    source="Sennrich et al. (2016), section 3.2",
+    minutes=40,
+    hints=[
+        "Everything that a model does for a token it does for all bytes of that token. Write down "
+        "the cost of a token first, and then ask how many bytes share it.",
+        "A look-up multiplies nothing: of the two matrices with V rows or columns only one "
+        "takes multiply–adds, both are weights.",
+        "For the next merge write down the cost of the whole text twice, before and after: fewer "
+        "tokens, each with one logit more. Set the two equal.",
+    ],
+)
+
+SIZES = np.array([256, 320, 384, 512, 640, 768, 1000])
+TOKENS = np.array([351405, 235263, 205277, 173990, 156892, 145383, 130834])
+#: Blocks and widths for which neither the smallest nor the largest vocabulary is the best.
+MODELS = [
+    *[(2, d) for d in (16, 20, 24, 28, 32, 36, 40, 44, 48)],
+    *[(4, d) for d in (16, 20, 24)],
+    *[(5, d) for d in (16, 20)],
+    (6, 16),
+]
+
+
+@exercise.variant
+def draw(rng):
+    """L, d: blocks and width of a model; window: tokens that it sees at once."""
+    L, d = MODELS[rng.integers(len(MODELS))]
+    return {"L": L, "d": d, "window": int(rng.choice([48, 64, 96, 128, 192, 256, 384, 512]))}
+
+
+@exercise.part(points=1, answer=Numbers())
+def bytes_per_token():
+    """Bytes per token for the seven vocabularies."""
+    return TOKENS[0] / TOKENS
+
+
+@bytes_per_token.misconception()
+def tokens_that_are_saved():
+    """That is the share of tokens that is saved. How many bytes stand behind one token?"""
+    return 1 - TOKENS / TOKENS[0]
+
+
+@bytes_per_token.misconception()
+def words_per_token():
+    """Those are words for each token. A token has so many bytes."""
+    return 63671 / TOKENS
+
+
+@bytes_per_token.misconception()
+def against_the_one_before():
+    """You compared each vocabulary with the one before it. The bytes of the text stay the same."""
+    return [1, *(TOKENS[:-1] / TOKENS[1:])]
+
+
+@bytes_per_token.misconception()
+def tokens_over_vocabulary():
+    """You divided by the size of the vocabulary. How many tokens share the bytes of the text?"""
+    return TOKENS / SIZES
+
+
+@exercise.part(points=1, answer=Numbers())
+def share(L, d):
+    """The share of embedding and output matrix among all weights, for the seven vocabularies."""
+    return 2 * SIZES * d / (2 * SIZES * d + 12 * L * d * d)
+
+
+@share.misconception()
+def one_matrix_alone(L, d):
+    """There are two matrices with V rows or columns: one that reads tokens, one that writes."""
+    return SIZES * d / (SIZES * d + 12 * L * d * d)
+
+
+@share.misconception()
+def ratio_to_the_blocks(L, d):
+    """You divided by the weights of the blocks. A share is one of all weights."""
+    return 2 * SIZES * d / (12 * L * d * d)
+
+
+@share.misconception()
+def blocks_not_counted(L, d):
+    """The model has L blocks, each with 12 d² weights."""
+    return 2 * SIZES * d / (2 * SIZES * d + 12 * d * d)
+
+
+@share.misconception()
+def attention_alone(L, d):
+    """Attention has 4 d² weights, and the feed-forward layer 8 d² more."""
+    return 2 * SIZES * d / (2 * SIZES * d + 4 * L * d * d)
+
+
+@share.misconception()
+def one_of_both_in_the_numerator(L, d):
+    """Embedding and output matrix were asked for together."""
+    return SIZES * d / (2 * SIZES * d + 12 * L * d * d)
+
+
+@share.misconception()
+def rest_of_the_weights(L, d):
+    """That is the share of the blocks."""
+    return 12 * L * d * d / (2 * SIZES * d + 12 * L * d * d)
+
+
+@exercise.part(points=1.5, answer=Numbers())
+def madds_per_byte(L, d, bytes_per_token):
+    """Multiply–adds for each byte of text, for the seven vocabularies."""
+    return (12 * L * d * d + SIZES * d) / bytes_per_token
+
+
+@madds_per_byte.misconception()
+def per_token(L, d):
+    """That is the cost of a token. How many bytes share it?"""
+    return 12 * L * d * d + SIZES * d
+
+
+@madds_per_byte.misconception()
+def multiplied_by_the_bytes(L, d, bytes_per_token):
+    """The more bytes a token has, the less each of them costs."""
+    return (12 * L * d * d + SIZES * d) * bytes_per_token
+
+
+@madds_per_byte.misconception()
+def look_up_counted(L, d, bytes_per_token):
+    """A row of the embedding is looked up, which multiplies nothing. Only the output does."""
+    return (12 * L * d * d + 2 * SIZES * d) / bytes_per_token
+
+
+@madds_per_byte.misconception()
+def output_left_out(L, d, bytes_per_token):
+    """For each token the output matrix makes V logits of d numbers."""
+    return 12 * L * d * d / bytes_per_token
+
+
+@madds_per_byte.misconception()
+def first_vocabulary_for_all(L, d, bytes_per_token):
+    """You took 256 logits everywhere. A larger vocabulary has more."""
+    return (12 * L * d * d + 256 * d) / bytes_per_token
+
+
+@madds_per_byte.misconception()
+def whole_text(L, d):
+    """That is the cost of the whole text. Divide by its bytes."""
+    return (12 * L * d * d + SIZES * d) * TOKENS
+
+
+@madds_per_byte.misconception()
+def logits_without_width(L, d, bytes_per_token):
+    """A logit is an inner product of d numbers."""
+    return (12 * L * d * d + SIZES) / bytes_per_token
+
+
+@exercise.part(points=0.75, answer=Count())
+def best(madds_per_byte):
+    """The vocabulary with the fewest multiply–adds for each byte, of the seven."""
+    return SIZES[np.argmin(madds_per_byte)]
+
+
+@best.misconception()
+def largest_one():
+    """The largest vocabulary has the longest tokens. Do the logits of so many tokens pay?"""
+    return 1000
+
+
+@best.misconception()
+def smallest_one():
+    """With 256 a token costs least. What does a byte cost?"""
+    return 256
+
+
+@best.misconception()
+def its_place(madds_per_byte):
+    """That is its place in the list. Asked for is the vocabulary."""
+    return int(np.argmin(madds_per_byte))
+
+
+@exercise.part(points=1, answer=Formula("n V L d", {"*": "positive"}))
+def places():
+    """At so many places a pair stands whose merge costs as much as it saves."""
+    return "n/(12*L*d + V + 1)"
+
+
+@places.misconception()
+def new_logit_of_the_old_text():
+    """Close. The merged text is shorter, and only its own tokens have the new logit."""
+    return "n/(12*L*d + V)"
+
+
+@places.misconception()
+def output_left_out_of_the_saving():
+    """A token that is saved saves its logits as well."""
+    return "n/(12*L*d)"
+
+
+@places.misconception()
+def blocks_left_out():
+    """A token that is saved saves what the blocks would have done for it."""
+    return "n/(V + 1)"
+
+
+@places.misconception()
+def look_up_of_the_new_row():
+    """The new token has a row in the embedding, too, but looking it up multiplies nothing."""
+    return "2*n/(12*L*d + 2*V + 2)"
+
+
+@places.misconception()
+def two_tokens_saved():
+    """A merge puts one token in the place of two: each place saves one."""
+    return "n/(2*(12*L*d + V + 1))"
+
+
+@places.misconception()
+def width_not_divided_out():
+    """The new logit costs d for each token, and a saved token 12 L d² + V d: divide once more."""
+    return "n*d/(12*L*d + V + 1)"
+
+
+@places.misconception()
+def logits_at_width_one():
+    """A logit is an inner product of d numbers: it costs d, not 1."""
+    return "n/(12*L*d^2 + V + 1)"
+
+
+@exercise.part(points=0.5, answer=Numbers())
+def first_pays_from(places, L, d):
+    """The same for the first merge of all, of the 351,405 bytes."""
+    return places(n=351405, V=256, L=L, d=d)
+
+
+@first_pays_from.misconception()
+def of_the_last_vocabulary(places, L, d):
+    """That is for the merge behind the last one. At the beginning there are 256 tokens."""
+    return places(n=130834, V=1000, L=L, d=d)
+
+
+@first_pays_from.misconception()
+def words_for_bytes(places, L, d):
+    """Before the first merge each byte is a token: there are 351,405 of them."""
+    return places(n=63671, V=256, L=L, d=d)
+
+
+@first_pays_from.misconception()
+def places_that_there_are():
+    """So many places there are. From how many on does a merge pay?"""
+    return 8186.0
+
+
+@exercise.part(points=0.25, answer=Numbers())
+def pairs(bytes_per_token):
+    """By which factor the scores of attention over the whole text become fewer, 256 to 1000."""
+    return bytes_per_token[6] ** 2 if len(bytes_per_token) == 7 else np.nan
+
+
+@pairs.misconception()
+def as_the_tokens(bytes_per_token):
+    """By that factor there are fewer tokens. A score belongs to two of them."""
+    return bytes_per_token[6] if len(bytes_per_token) == 7 else np.nan
+
+
+@pairs.misconception()
+def by_the_vocabularies():
+    """The vocabularies don't count scores. How many tokens are there before, and after?"""
+    return (1000 / 256) ** 2
+
+
+@exercise.part(points=0.5, answer=Numbers())
+def seen(window, bytes_per_token):
+    """Bytes that the window holds on average, with 1000 tokens."""
+    return window * bytes_per_token[6] if len(bytes_per_token) == 7 else np.nan
+
+
+@seen.misconception()
+def divided_by_the_bytes(window, bytes_per_token):
+    """Each token of the window stands for several bytes."""
+    return window / bytes_per_token[6] if len(bytes_per_token) == 7 else np.nan
+
+
+@seen.misconception()
+def window_of_bytes(window):
+    """Those are tokens. How many bytes has one of them?"""
+    return window
+
+
+@seen.misconception()
+def scores_of_the_window(window, bytes_per_token):
+    """You squared. Bytes are counted along the text, not for pairs."""
+    return window * bytes_per_token[6] ** 2 if len(bytes_per_token) == 7 else np.nan
+
+
+@exercise.part(
+    points=0.5,
+    answer=Choice(
+        [
+            "With more of the same merges no text has more tokens than with fewer of them.",
+            "A token that stands at few places has taught its row of the embedding little.",
+            "With more blocks the best vocabulary, counted so, is larger or the same.",
+            "Twice the vocabulary makes half as many tokens.",
+            "The embedding takes as many multiply–adds for a token as it has weights.",
+        ],
+        multiple=True,
+    ),
+)
+def claims():
+    """What is true of vocabularies?"""
+    return "ABC"
+
+
+@claims.misconception()
+def merges_may_lengthen():
+    """You left out “With more of the same merges …”. Can a merge make a text longer?"""
+    return "BC"
+
+
+@claims.misconception()
+def rare_tokens_denied():
+    """You left out “A token that stands at few places …”. When does a row get a gradient?"""
+    return "AC"
+
+
+@claims.misconception()
+def depth_denied():
+    """You left out “With more blocks …”. What does a saved token save in a deeper model?"""
+    return "AB"
+
+
+@claims.misconception()
+def halved():
+    """You marked “Twice the vocabulary …”. What do 512 tokens make of the text, against 256?"""
+    return "ABCD"
+
+
+@claims.misconception()
+def look_up_taken_for_a_product():
+    """You marked “The embedding takes …”. What does a look-up multiply?"""
+    return "ABCE"
