@@ -94,7 +94,7 @@ claims = None         # letters, as in "AE"
 #
 # 1. `train(x, count, V=256)` returns the first `count` merges of the text `x`, a row of two tokens for each, by the rules above: all places count, also those that
 #    overlap; of pairs with equal counts the one with the smaller left token comes first, then the one with the smaller right token. Where no pair stands at two places
-#    there are no more merges, and fewer come back; an empty text has none.
+#    one stops, and fewer come back.
 # 2. `encode(x, merges, V=256)` returns the tokens of a text: the first merge carried out everywhere, from left to right, then the second, and so on.
 # 3. `decode(ids, merges, V=256)` returns the text whose tokens these are. For every text of bytes `decode(encode(x, merges), merges)` is `x`.
 # 4. `why_bytes`: why does one begin with the 256 bytes, and not with the letters of the training text?

@@ -119,7 +119,7 @@ def madds_per_byte(L, d, bytes_per_token):
 
 
 @madds_per_byte.misconception()
-def per_token(L, d):
+def cost_of_a_token(L, d):
     """That is the cost of a token. How many bytes share it?"""
     return 12 * L * d * d + SIZES * d
 
