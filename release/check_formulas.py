@@ -14,6 +14,7 @@ from collections.abc import Collection, Mapping
 from collections.abc import Container
 from collections.abc import Container, Iterable
 from collections.abc import Container, Iterator, Mapping
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 from typing import Any, NamedTuple
@@ -37,6 +38,7 @@ EXTREMA = ("max", "Max", "maximum", "min", "Min", "minimum")
 ABSOLUTE = ("abs", "Abs", "fabs", "absolute", "norm")
 BINOMIALS = ("binomial", "binom", "comb")
 LARGEST_FACTORIAL = 300
+_STANDS = 2**59 - 55  # a prime, below the line of what stands for a name
 
 
 class Amount(NamedTuple):
@@ -105,17 +107,15 @@ def combined(mark: str, left: Amount, right: Amount) -> Amount:
     return Amount(value, exact or value == 0, constant or value == 0, matrix)
 
 
-def applied(word: str, args: list[Amount], indices: Collection[str] = ()) -> Amount:
-    """Return the value of a function, or a number that stands for it; `indices` run from 1."""
+def applied(word: str, args: list[Amount]) -> Amount:
+    """Return the value of a function, or a number that stands for it."""
     first, constant = args[0].number, all(one.constant for one in args)
     if word == "transpose":
         return args[0]
-    if word in ("KroneckerDelta", "delta") and (constant or first == args[1].number):
-        return Amount(Fraction(first == args[1].number), True, True)
     if word in ("KroneckerDelta", "delta"):
-        count = not {a.number for a in args}.isdisjoint(map(standing_for, indices))
-        if count and any(a.exact and not positive(a) for a in args):
-            return Amount(Fraction(0), True, True)
+        apart = combined("-", *args).number
+        if apart is not None and apart.denominator < _STANDS:  # what stands for names is gone
+            return Amount(Fraction(apart == 0), True, True)
     if word in _AT_ZERO and first == 0:
         return Amount(Fraction(_AT_ZERO[word]), True, True)
     if word in BINOMIALS and (
@@ -139,8 +139,9 @@ def applied(word: str, args: list[Amount], indices: Collection[str] = ()) -> Amo
             above, below = map(int, numbers)
             if 0 <= below <= above <= LARGEST_FACTORIAL:
                 return Amount(Fraction(math.comb(above, below)), True, True)
-        if word == "log2" and numbers[0] in (2, 4, 8, 16):
-            return Amount(Fraction(int(numbers[0]).bit_length() - 1), True, True)
+        whole, below = numbers[0].as_integer_ratio()
+        if word == "log2" and whole > 0 and whole.bit_count() == below == 1:
+            return Amount(Fraction(whole.bit_length() - 1), True, True)
         if word == "relu":
             return Amount(max(numbers[0], Fraction(0)), True, True)
     return Amount(opaque(word, *args), constant=constant)
@@ -170,7 +171,7 @@ def opaque(word: str, *args: Amount) -> Fraction | None:
 
 def standing_for(name: str) -> Fraction:
     """Return the number that stands for a name."""
-    return Fraction(random.Random(name).getrandbits(60) | 1, 2**59 - 55)
+    return Fraction(random.Random(name).getrandbits(60) | 1, _STANDS)
 
 
 def takes_too_long(word: str, args: list[Amount]) -> bool:
@@ -226,121 +227,6 @@ def _point_at(text: str, position: int) -> str:
     return f"    {before}{shown}{after}\n    {' ' * (len(before) + position - start)}^"
 
 
-LARGEST_LOGARITHM = 1000
-LARGEST_ANGLE = 1e60
-LARGEST_POWER, LARGEST_INDEXED_POWER = 10_000, 12  # of what holds a name
-MOST_BITS_OF_POWER = 2000
-_NEAR = 1e-9  # zero, but for rounding
-_CONSTANTS = {"pi": cmath.pi, "e": cmath.e, "E": cmath.e, "I": 1j}
-
-
-def _bounded(
-    function: Callable[[complex], complex], most: float = LARGEST_LOGARITHM
-) -> Callable[[complex], complex]:
-    """Return a function that is infinite where the grader doesn't compute it."""
-    return lambda x: function(x) if abs(x) <= most else complex("inf")
-
-
-_FUNCTIONS: dict[str, Callable[..., complex]] = {
-    "+": operator.add,
-    "-": operator.sub,
-    "*": operator.mul,
-    "/": operator.truediv,
-    "^": operator.pow,
-    "exp": cmath.exp,
-    "sqrt": cmath.sqrt,
-    **{name: _bounded(getattr(cmath, name), LARGEST_ANGLE) for name in ("sin", "cos", "tan")},
-    "sinh": cmath.sinh,
-    "cosh": cmath.cosh,
-    "tanh": cmath.tanh,
-    "log10": cmath.log10,
-    "log2": lambda x: cmath.log(x, 2),
-    "factorial": lambda x: math.gamma(x.real + 1),
-    "floor": lambda x: math.floor(x.real),
-    "sgn": lambda x: (x.real > 0) - (x.real < 0),
-    "sign": lambda x: (x.real > 0) - (x.real < 0),
-}
-_FUNCTIONS |= dict.fromkeys(("log", "ln"), cmath.log) | dict.fromkeys(ABSOLUTE, abs)
-_FUNCTIONS |= dict.fromkeys(("ceil", "ceiling"), lambda x: math.ceil(x.real))
-_FUNCTIONS |= dict.fromkeys(EXTREMA[:3], lambda *xs: max(x.real for x in xs))
-_FUNCTIONS |= dict.fromkeys(EXTREMA[3:], lambda *xs: min(x.real for x in xs))
-for _name in ("asin", "acos", "atan"):
-    _FUNCTIONS |= dict.fromkeys((_name, f"arc{_name[1:]}"), _bounded(getattr(cmath, _name)))
-_POLES = {"tan": cmath.cos, "sec": cmath.cos, "cot": cmath.sin, "csc": cmath.sin}
-
-
-def constant(word: str) -> complex | None:
-    """Return about what a constant is, None for one that is not known here."""
-    return _CONSTANTS.get(word)
-
-
-def sized(amount: Amount, word: str, *args: Amount) -> Amount:
-    """Return an amount with about what it is, which an operation or a function makes of others."""
-    if not amount.constant or amount.exact or word not in _FUNCTIONS:
-        return amount
-    known = [about for about in map(about_what, args) if about is not None]
-    if len(known) < len(args):
-        return amount
-    try:
-        return amount._replace(about=complex(_FUNCTIONS[word](*known)))
-    except (ArithmeticError, ValueError, TypeError):  # out of range
-        return amount
-
-
-def about_what(amount: Amount) -> complex | None:
-    """Return about what a number is; None where that is not known, or it is out of range."""
-    if not (amount.exact and amount.constant and amount.number is not None):
-        return amount.about
-    try:
-        return complex(float(amount.number))
-    except OverflowError:
-        return None
-
-
-def power_problem(base: Amount, exponent: Amount, *, indexed: bool) -> str:
-    """Say why a power is not built, "" if it is; `indexed` of lines with indices."""
-    most = LARGEST_INDEXED_POWER if indexed else LARGEST_POWER
-    constant = base.constant and exponent.constant
-    if exponent.constant and indexed and not exponent.exact:
-        return f"a power may be at most {most}"
-    if exponent.exact and exponent.number is not None and exponent.constant:
-        known = base.number if base.exact and base.constant else None
-        most = LARGEST_LOGARITHM if constant and not indexed else most
-        too_large = abs(exponent.number) > most or (known and _is_long(known, exponent.number))
-        return "this power is too large" if too_large else ""
-    if constant and base.number == 0:
-        return "this power is not defined"
-    return "this number is too large" if constant and _is_tower(base, exponent) else ""
-
-
-def _is_tower(base: Amount, exponent: Amount) -> bool:
-    below, above = about_what(base), about_what(exponent)
-    if not below or above is None:
-        return False
-    return abs(above * cmath.log(below)) > LARGEST_LOGARITHM
-
-
-def _is_long(base: Fraction, exponent: Fraction) -> bool:
-    length = max(abs(base.numerator).bit_length(), base.denominator.bit_length())
-    return length > MOST_BITS_OF_POWER or length * abs(exponent) > MOST_BITS_OF_POWER
-
-
-def is_large_argument(amount: Amount) -> bool:
-    """Whether a number is too large for an exponential."""
-    if amount.exact and amount.constant and amount.number is not None:
-        return abs(amount.number) > LARGEST_LOGARITHM
-    return amount.about is not None and abs(amount.about) > LARGEST_LOGARITHM
-
-
-def is_pole(word: str, amount: Amount) -> bool:
-    """Whether a function has no value there, as tan(pi/2) has none."""
-    if word not in _POLES:
-        return False
-    if amount.exact and amount.number is not None:
-        return amount.number == 0 and word in ("cot", "csc")
-    return amount.about is not None and abs(_POLES[word](amount.about)) < _NEAR
-
-
 _GREEK_NAMES = """alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi omicron
     pi rho sigma tau upsilon phi chi psi omega"""
 GREEK = dict(zip("αβγδεζηθικλμνξοπρστυφχψω", _GREEK_NAMES.split(), strict=True))
@@ -361,6 +247,7 @@ _RAISED = "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁽⁾ᐟᵃᵇᶜᵈᵉᶠᵍʰⁱ�
 RAISED = dict(zip(_RAISED, "0123456789+-()/abcdefghijklmnoprstuvwxyz", strict=True))
 LOWERED = dict(zip("ₐₑₕᵢⱼₖₗₘₙₒₚᵣₛₜᵤᵥₓ", "aehijklmnoprstuvx", strict=True))
 FRACTIONS = {"½": "1/2", "⅓": "1/3", "⅔": "2/3", "¼": "1/4", "¾": "3/4", "⅛": "1/8"}
+FRACTIONS |= {"⅕": "1/5", "⅖": "2/5", "⅗": "3/5", "⅘": "4/5", "⅙": "1/6", "⅚": "5/6"}
 
 
 def _sign(name: str) -> str:
@@ -1050,6 +937,174 @@ def _names(node: Node) -> set[str]:
     return {*own}.union(*map(_names, node.children))
 
 
+def as_blocks(tree: Node, text: str) -> Node:
+    """Return a tree in which ``[A; B]`` is ``[[A], [B]]``.
+
+    Raises
+    ------
+    ParseError
+        If something in it is a row or a product: ``[A B]``.
+    """
+    _refuse_blanks(tree, text)
+    return _with_columns(tree, text) if ";" in text else tree
+
+
+def rows_of_blocks(node: Node) -> Sequence[Sequence[Node]]:
+    """Return the entries of a block matrix: one row, or a row for each list in a list."""
+    rows = [child.children if child.kind == "list" else () for child in node.children]
+    return rows if all(rows) else [node.children]
+
+
+def _refuse_blanks(tree: Node, text: str) -> None:
+    """Refuse ``[A B]``, where lists are block matrices: is that a row, or a product?
+
+    Raises
+    ------
+    ParseError
+        With both readings.
+    """
+    for node in nodes_of(tree):
+        if node.kind not in ("list", "group") or text[node.token.position] != "[":
+            continue
+        places = [min(n.token.position for n in nodes_of(child)) for child in node.children]
+        if "," in text[places[0] : places[-1]]:
+            continue
+        for child, place in zip(node.children, places, strict=True):
+            if child.kind == "chain" and {*child.marks} == {"*"}:
+                end = max(n.token.position for n in nodes_of(child))
+                if not re.search(r"[*·×∙⋅(\[{]|\\(?:cdot|times|ast)", text[place:end]):
+                    reason = "are these blocks side by side, or a product? Write [A, B], or [A*B]"
+                    raise ParseError(reason, text, place)
+
+
+def _with_columns(node: Node, text: str) -> Node:
+    """Make of a list ``[A; B]`` what ``[[A], [B]]`` is."""
+    children = tuple(_with_columns(child, text) for child in node.children)
+    if node.kind == "list" and len(children) > 1:
+        places = [child.token.position for child in node.children]
+        if ";" in text[places[0] : places[1]]:
+            children = tuple(
+                child if child.kind == "list" else Node("list", child.token, (child,))
+                for child in children
+            )
+    return node._replace(children=children)
+
+
+LARGEST_LOGARITHM = 1000
+LARGEST_ANGLE = 1e60
+LARGEST_POWER, LARGEST_INDEXED_POWER = 10_000, 12  # of what holds a name
+MOST_BITS_OF_POWER = 2000
+_NEAR = 1e-9  # zero, but for rounding
+_CONSTANTS = {"pi": cmath.pi, "e": cmath.e, "E": cmath.e, "I": 1j}
+
+
+def _bounded(
+    function: Callable[[complex], complex], most: float = LARGEST_LOGARITHM
+) -> Callable[[complex], complex]:
+    """Return a function that is infinite where the grader doesn't compute it."""
+    return lambda x: function(x) if abs(x) <= most else complex("inf")
+
+
+_FUNCTIONS: dict[str, Callable[..., complex]] = {
+    "+": operator.add,
+    "-": operator.sub,
+    "*": operator.mul,
+    "/": operator.truediv,
+    "^": operator.pow,
+    "exp": cmath.exp,
+    "sqrt": cmath.sqrt,
+    **{name: _bounded(getattr(cmath, name), LARGEST_ANGLE) for name in ("sin", "cos", "tan")},
+    "sinh": cmath.sinh,
+    "cosh": cmath.cosh,
+    "tanh": cmath.tanh,
+    "log10": cmath.log10,
+    "log2": lambda x: cmath.log(x, 2),
+    "factorial": lambda x: math.gamma(x.real + 1),
+    "floor": lambda x: math.floor(x.real),
+    "sgn": lambda x: (x.real > 0) - (x.real < 0),
+    "sign": lambda x: (x.real > 0) - (x.real < 0),
+}
+_FUNCTIONS |= dict.fromkeys(("log", "ln"), cmath.log) | dict.fromkeys(ABSOLUTE, abs)
+_FUNCTIONS |= dict.fromkeys(("ceil", "ceiling"), lambda x: math.ceil(x.real))
+_FUNCTIONS |= dict.fromkeys(EXTREMA[:3], lambda *xs: max(x.real for x in xs))
+_FUNCTIONS |= dict.fromkeys(EXTREMA[3:], lambda *xs: min(x.real for x in xs))
+for _name in ("asin", "acos", "atan"):
+    _FUNCTIONS |= dict.fromkeys((_name, f"arc{_name[1:]}"), _bounded(getattr(cmath, _name)))
+_POLES = {"tan": cmath.cos, "sec": cmath.cos, "cot": cmath.sin, "csc": cmath.sin}
+
+
+def constant(word: str) -> complex | None:
+    """Return about what a constant is, None for one that is not known here."""
+    return _CONSTANTS.get(word)
+
+
+def sized(amount: Amount, word: str, *args: Amount) -> Amount:
+    """Return an amount with about what it is, which an operation or a function makes of others."""
+    if not amount.constant or amount.exact or word not in _FUNCTIONS:
+        return amount
+    known = [about for about in map(about_what, args) if about is not None]
+    if len(known) < len(args):
+        return amount
+    try:
+        return amount._replace(about=complex(_FUNCTIONS[word](*known)))
+    except (ArithmeticError, ValueError, TypeError):  # out of range
+        return amount
+
+
+def about_what(amount: Amount) -> complex | None:
+    """Return about what a number is; None where that is not known, or it is out of range."""
+    if not (amount.exact and amount.constant and amount.number is not None):
+        return amount.about
+    try:
+        return complex(float(amount.number))
+    except OverflowError:
+        return None
+
+
+def power_problem(base: Amount, exponent: Amount, *, indexed: bool) -> str:
+    """Say why a power is not built, "" if it is; `indexed` of lines with indices."""
+    most = LARGEST_INDEXED_POWER if indexed else LARGEST_POWER
+    constant = base.constant and exponent.constant
+    if exponent.constant and indexed and not exponent.exact:
+        return f"a power may be at most {most}"
+    if exponent.exact and exponent.number is not None and exponent.constant:
+        known = base.number if base.exact and base.constant else None
+        most = LARGEST_LOGARITHM if constant and not indexed else most
+        too_large = abs(exponent.number) > most or (known and _is_long(known, exponent.number))
+        return "this power is too large" if too_large else ""
+    if constant and base.number == 0:
+        return "this power is not defined"
+    return "this number is too large" if constant and _is_tower(base, exponent) else ""
+
+
+def _is_tower(base: Amount, exponent: Amount) -> bool:
+    below, above = about_what(base), about_what(exponent)
+    if not below or above is None:
+        return False
+    return abs(above * cmath.log(below)) > LARGEST_LOGARITHM
+
+
+def _is_long(base: Fraction, exponent: Fraction) -> bool:
+    length = max(abs(base.numerator).bit_length(), base.denominator.bit_length())
+    return length > MOST_BITS_OF_POWER or length * abs(exponent) > MOST_BITS_OF_POWER
+
+
+def is_large_argument(amount: Amount) -> bool:
+    """Whether a number is too large for an exponential."""
+    if amount.exact and amount.constant and amount.number is not None:
+        return abs(amount.number) > LARGEST_LOGARITHM
+    return amount.about is not None and abs(amount.about) > LARGEST_LOGARITHM
+
+
+def is_pole(word: str, amount: Amount) -> bool:
+    """Whether a function has no value there, as tan(pi/2) has none."""
+    if word not in _POLES:
+        return False
+    if amount.exact and amount.number is not None:
+        return amount.number == 0 and word in ("cot", "csc")
+    return amount.about is not None and abs(_POLES[word](amount.about)) < _NEAR
+
+
 SUMS = ("sum", "Sum", "product", "prod", "Product")
 INFINITE = ("oo", "infinity", "infty", "inf")
 _NO_NUMBERS = (*INFINITE, "True", "False", "EmptySet")
@@ -1152,7 +1207,7 @@ class IndexedSense:
         """Return what is 1 where two indices are the same."""
         if not all(map(_is_index, indices)):
             self.fail("delta takes two indices", node)
-        return applied("KroneckerDelta", indices, self.words.indices)
+        return applied("KroneckerDelta", indices)
 
     def _is_family(self, base: str) -> bool:
         digits = tuple(f"{base}{digit}" for digit in range(10))
@@ -1335,9 +1390,13 @@ class Sense(IndexedSense):
     def _list(self, node: Node) -> Amount:
         if not self.words.blocks or not node.children:
             self.fail("expected one expression, not a list", node)
-        for row in node.children:
-            for entry in row.children if row.kind == "list" else (row,):
-                self.number(entry)
+        rows = rows_of_blocks(node)
+        if len({*map(len, rows)}) != 1:
+            self.fail("the rows have different numbers of blocks", node)
+        for entry in itertools.chain(*rows):
+            if entry.kind == "list" and len(entry.children) > 1:
+                self.fail("a block matrix stands among the blocks", node)
+            self.number(entry)
         return Amount(matrix=True)
 
     def _matrix(self, node: Node) -> Amount:
@@ -1437,7 +1496,8 @@ class Sense(IndexedSense):
         if len(node.children) not in (3, 4) or node.token.text not in self.words.calls:
             self.fail("write limit(f, x, a)", node)
         inner, variable, to = node.children[:3]
-        self.number(inner)
+        if self.number(inner).matrix:
+            self.fail("write limit(f, x, a)", node)
         if variable.kind != "name" or self.number(variable).constant:
             self.fail("write limit(f, x, a)", variable)
         end = to.children[0] if to.kind == "negative" else to
@@ -1477,7 +1537,7 @@ class Sense(IndexedSense):
             self.fail("there is no root of degree 0", node)
         if word == "sqrt" and first.number != 0:
             return self._raised(first, Amount(Fraction(1, 2), True, True))
-        return sized(applied(word, args, self.words.indices), word, *args)
+        return sized(applied(word, args), word, *args)
 
 
 #: What may be left to be worked out: by the operator, the words that it is called by.
@@ -2050,15 +2110,18 @@ class Operands(Differentials):
                 self.fail("only the Euclidean norm is read here", which.token)
         return call("norm", opened, inner)
 
-    def items(self, closing: tuple[str, ...], opened: Token) -> tuple[list[Node], Token]:
-        """Read what stands between brackets, separated by commas."""
+    def items(
+        self, closing: tuple[str, ...], opened: Token, *, divided: bool = False
+    ) -> tuple[list[Node], Token]:
+        """Read what stands between brackets, separated by commas; or `divided` by one bar."""
         self.enter(opened)
-        bars, self.bars = self.bars, []
+        bars, self.bars = self.bars, ["|"] * divided
         items: list[Node] = []
         while not self.sees(*closing) or items:
             items.append(self.statement())
-            if not self.sees(",", ";"):
+            if not self.sees(",", ";", *self.bars):
                 break
+            self.bars = [] if self.sees("|") else self.bars
             self.next()
         if not self.sees(*closing):
             self.close(closing[0], opened)
@@ -2071,7 +2134,9 @@ class Operands(Differentials):
         opened = self.next()
         if self.sees(_CLOSING[opened.text]) and opened.text == "(":
             self.fail(OPERAND)
-        items, _ = self.items((_CLOSING[opened.text],), opened)
+        inside = self.tokens[self.at : self.closing(self.at - 1)]
+        divided = opened.text == "[" and sum(token.text == "|" for token in inside) == 1
+        items, _ = self.items((_CLOSING[opened.text],), opened, divided=divided)
         may_be = len(items) == 1 and (opened.text == "[" or between_indices(items[0]))
         if may_be and (found := indicator(opened, items[0])):
             return found
@@ -2880,6 +2945,8 @@ def look(
         text = without_label(text, frozenset(known))
     tree = read_tree(text, implicit=implicit, functions=called, words=words, latex=latex)
     _check_names(tree, str(text), known, frozenset(constants), called, frozenset(indexed))
+    if blocks:
+        tree = as_blocks(tree, str(text))
     meant = [name.replace("_", "") for name in defined]
     called_as = {**own, **calls}
     vocabulary = Vocabulary(known, constants, called_as, indexed, indices, blocks, meant)
