@@ -58,7 +58,7 @@ except ImportError:
 # $$ (0, 1, 3) \to (-3, -2, 0) \to (0.0498,\ 0.1353,\ 1) \to
 #    \tfrac{1}{1.1851} (0.0498,\ 0.1353,\ 1) = (0.0420,\ 0.1142,\ 0.8438) . $$
 #
-# The next cell draws the two ends of this. Look how the gaps turn into ratios.
+# The next cell draws the two ends of this. What becomes of a gap of 1, and of one of 2?
 
 # %% tags=["demonstration"]
 if plt:
@@ -713,3 +713,5 @@ if plt:
 # - Boyd and Vandenberghe (2004), *Convex optimization*, section 3.1.5: log-sum-exp, and why it is convex.
 # - Hinton, Vinyals and Dean (2015), *Distilling the knowledge in a neural network*: what a temperature is good for.
 # - Holtzman et al. (2020), *The curious case of neural text degeneration*: what it does to text.
+# - 3Blue1Brown (2024), *But what is a GPT? Visual intro to transformers*, chapter 5 of *Deep learning*
+#   (3blue1brown.com): a film; the softmax and its temperature stand near its end.

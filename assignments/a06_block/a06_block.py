@@ -337,6 +337,7 @@ ratio = None        # one number
 #
 # They differ from the exact function by up to 0.0005 and 0.02, so weights that were trained with one of them want that one.
 # (The original GPT-2 has the first of the two, CLIP the second.)
+# Where does GELU differ from the ReLU at all, and from SiLU, which you will meet below?
 
 # %% tags=["demonstration"]
 if plt:
@@ -600,6 +601,61 @@ def gradient_norms(
 # *Your answer, about five sentences.*
 
 # %% [markdown]
+# ### The same in torch, for training
+#
+# Nobody trains a block in NumPy. The one that you write now has pre-norm, GELU in place of ReLU, and **dropout**: while a model is trained, each
+# entry of what a sublayer gives is set to 0 with the probability $p$, and divided by $1 - p$ otherwise. In evaluation nothing is dropped.
+#
+# $$ y = x + \operatorname{drop}\bigl(\operatorname{MHA}(\operatorname{LN}_1 x)\bigr), \qquad
+#    z = y + \operatorname{drop}\bigl(\operatorname{GELU}(\operatorname{LN}_2(y)\, W_1 + b_1)\, W_2 + b_2\bigr) . $$
+#
+# GELU is $x\, \Phi(x)$ itself, no approximation. `MHA(d, h)` is your module of the fourth notebook; `MHA(d, h)(x, x, x, mask)` returns the output and
+# the weights. Norms, linear maps, GELU and dropout may be torch's own; its attention and its whole blocks may not.
+#
+# 1. `growth`: dropout keeps the mean of what it is given. By which factor does it enlarge the mean *square*, for $p = 0.1$?
+# 2. `Block(d, h, f, p)`, with the submodules `attention`, `norm1`, `norm2`, `up` ($d \to f$) and `down` ($f \to d$), which `load_from` below
+#    expects. With the weights of torch's own block it gives torch's own result; `train()` turns dropout on, `eval()` off. It has no parameters
+#    but these, and gradients reach all of them.
+
+# %%
+carry("mha_torch")
+
+# %% exercise="torch_block"
+import torch
+from torch import nn
+
+growth = None  # one number
+
+
+class Block(nn.Module):
+    """A pre-norm encoder block with GELU and dropout.
+
+    >>> Block(8, 2, 32)(torch.zeros(1, 3, 8)).shape
+    torch.Size([1, 3, 8])
+    """
+
+    def __init__(self, d: int, h: int, f: int, p: float = 0.1):
+        super().__init__()
+        raise NotImplementedError
+
+    def load_from(self, m: nn.TransformerEncoderLayer):
+        """Take over the weights of the library's block."""
+        self.attention.load_from(m.self_attn)
+        pairs = {"norm1": m.norm1, "norm2": m.norm2, "up": m.linear1, "down": m.linear2}
+        for name, theirs in pairs.items():
+            getattr(self, name).load_state_dict(theirs.state_dict())
+
+    def forward(self, x: "tensor (B, n, d)", mask: "Boolean tensor, True = may attend" = None):
+        """Return what comes out, one row for each token."""
+        raise NotImplementedError
+
+
+# %% [markdown]
+# *Where you meet this.* This is `nn.TransformerEncoderLayer(d, h, f, p, "gelu", batch_first=True, norm_first=True)` in all but two more places of
+# dropout, on the weights of attention and behind GELU. Pretrained blocks of this kind are a line away in Hugging Face's *transformers* and in *timm*; both split heads
+# with reshapes such as yours, which `einops.rearrange(x, "b n (h c) -> b h n c", h=h)` says in words. Large models of today are mostly trained without dropout, since they see no text twice.
+
+# %% [markdown]
 # ### Where you meet this today
 #
 # *No points here: to read, and a question at the end.* Leave aside what goes on inside attention (rotated positions, shared keys and
@@ -617,7 +673,7 @@ def gradient_norms(
 # 10,922.67, and Llama-2-7B has 11,008, the next multiple of 256. (Llama-3-8B and Mistral-7B take 14,336: they spend 31 % more than $8 d^2$ weights on it.) Three matrices $4096 \times 11008$ are 135,266,304 weights, two
 # $4096 \times 16384$ would be 134,217,728.
 #
-# What all that does to a signal and to its gradient shows the next picture: 32 blocks ($d = 64$, four heads) at initialisation, mean of four seeds.
+# What does all that do to a signal, and to its gradient? See 32 blocks ($d = 64$, four heads) at initialisation, mean of four seeds.
 # *Original* is post-norm with ReLU, *pre-norm* the same with the norm in front, *today* pre-norm with RMSNorm, SwiGLU and no biases, and
 # *bare* has neither norms nor shortcuts. The size of the stream is its root mean square in front of a block; the gradient is that of the loss with
 # respect to the stream there.
@@ -708,3 +764,4 @@ if plt:
 # - Xiong et al. (2020), *On layer normalization in the transformer architecture*: the gradients of post-norm and pre-norm, with proofs.
 # - Zhang & Sennrich (2019), *Root mean square layer normalization*: what happens without the mean.
 # - Shazeer (2020), *GLU variants improve transformer*: a few pages on gates.
+# - Karpathy, *nanoGPT* (github.com/karpathy/nanoGPT): read the class `Block` of `model.py`, and what it is made of.

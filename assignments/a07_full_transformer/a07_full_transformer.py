@@ -155,7 +155,7 @@ ratio = None  # two numbers: with the factor, without it
 # know and a third one between them or around them, in which the target asks and the source
 # answers. Its keys and values are computed from the **memory**: the output of the encoder, of its
 # *last* layer, the same for all decoder layers. The next picture has the six steps of a decoder
-# layer, without their names.
+# layer, without their names. Which of them can be the sums?
 
 # %% tags=["demonstration"]
 if plt:
@@ -618,7 +618,7 @@ saved = None            # a formula in n, m
 # The three kinds of attention of an encoder–decoder, drawn for a model whose weights were set by
 # hand: it writes the words of a sentence in reverse order. Queries and keys are encodings of
 # positions, and the decoder's query at position $t$ asks for the position that is to be written
-# next.
+# next. Which of the three is a mask, and in which does one see the reversed order?
 
 # %% tags=["demonstration"]
 if plt:
@@ -710,3 +710,7 @@ if plt:
 #   transformer*: all three architectures, compared under one roof.
 # - Williams and Zipser (1989), *A learning algorithm for continually running fully recurrent neural
 #   networks*: where teacher forcing got its name.
+# - Phuong & Hutter (2022), *Formal algorithms for transformers*: all of them as pseudocode, every index in its place.
+# - Alammar (2019), *The illustrated GPT-2* (jalammar.github.io/illustrated-gpt2): decoding token by token, in pictures.
+# - Hugging Face, *Transformers* (huggingface.co/docs/transformers): BERT, GPT-2 and T5 ready trained. Who needs a model,
+#   and not to understand one, begins there.

@@ -92,7 +92,8 @@ factor_linear = None   # a whole number
 #
 # Only one of the three grows like $n^2$, and for short texts it is the small one. So "$n^2 d$ is
 # the cost of a layer" is wrong in both directions: it forgets most of the work for small $n$, and half
-# of the quadratic part for large $n$. The picture shows the shares for $d = 512$.
+# of the quadratic part for large $n$. From which $n$ on does the quadratic part overtake the projections, and from which
+# on the two others together? For $d = 512$ the picture says about where; below you say exactly, for every $d$.
 
 # %%
 import numpy as np
@@ -120,7 +121,8 @@ if plt:
 # %% [markdown]
 # *The picture:* shares against $n$ from 128 to 32,768 on a logarithmic axis. At the left end the
 # feed-forward part takes nearly two thirds and the projections nearly one third. The solid curve of the
-# quadratic part starts near 0, rises in an S and takes more than nine tenths at the right end.
+# quadratic part starts near 0, rises in an S and takes more than nine tenths at the right end. On the way it crosses the
+# dashed curve first and the dotted one somewhat later; where it has a half, it weighs as much as both together.
 
 # %%
 your_numbers("madds")
@@ -601,7 +603,8 @@ def finish(state: "(m, l, o)") -> "outputs (n, d_v), log-sum-exps (n,)":
 # needed, and the result is exact. The number of multiplications stays what it was: this saves *memory*, and the
 # traffic to memory, not arithmetic.
 #
-# The next cell draws the tiles of a causal mask for twelve tokens and blocks of four.
+# And with a causal mask? The next cell draws the tiles for twelve tokens and blocks of four. Which share of the tiles need
+# not be computed, and does that share grow with more blocks? You will need the answer for 64 blocks.
 
 # %% tags=["demonstration"]
 if plt:
@@ -618,7 +621,8 @@ if plt:
 # %% [markdown]
 # *The picture:* a square of 12 × 12 fields in nine tiles of 4 × 4. The three tiles below the diagonal are grey
 # throughout: everything in them may be seen. The three on the diagonal are half grey, a staircase. The three above it
-# are white: nothing in them may be seen, so they need not be computed.
+# are white: nothing in them may be seen, so they need not be computed. That is a third of them. With more
+# blocks the share grows towards a half: fewer of the tiles lie on the diagonal, and those are computed whole.
 #
 # 1. `flash_attention(Q, K, V, block=64, causal=False)` for `Q` of shape `(n, d_k)`, `K` `(m, d_k)` and `V` `(m, d_v)`
 #    returns the outputs `(n, d_v)` and the log-sum-exp of each row of scaled scores, `(n,)`. Blocks of
@@ -741,3 +745,6 @@ if plt:
 # - Pope et al. (2023), *Efficiently scaling transformer inference*: decoding as bytes and multiply-adds.
 # - Kwon et al. (2023), *Efficient memory management for large language model serving with PagedAttention*: where to put
 #   all these caches.
+# - He (2022), *Making deep learning go brrrr from first principles* (horace.io/brrr_intro.html): arithmetic, bandwidth and
+#   overhead, and how to tell which one you wait for.
+# - Chen (2022), *Transformer inference arithmetic*: this notebook's sums for models that are served.

@@ -167,6 +167,9 @@ slope_steps = None    # a list of lines
 entropy_at = None     # four numbers
 slope_at = None       # two numbers
 
+# %% [markdown]
+# The entropy never rises. Does it fall to 0 for every row, if $\beta$ is large enough? Think of two best scores that are equal, or nearly so.
+
 # %% tags=["demonstration"]
 if plt:
     sharpness = np.linspace(0, 8, 200)
@@ -180,8 +183,8 @@ if plt:
     plt.show()
 
 # %% [markdown]
-# *The picture: does every row end with no entropy? Three falling curves that all start at* $\log 3$. *For the scores (0, 1, 2) the entropy is next to nothing at* $\beta = 8$;
-# *for (0, 1.8, 2) it is still 0.453 there, because the two best scores lie close together; for (0, 2, 2) it never falls below* $\log 2 = 0.693$. A slope is a variance times $-\beta$, and under the
+# *The picture:* three falling curves that all start at $\log 3$. For the scores (0, 1, 2) the entropy is next to nothing at $\beta = 8$;
+# for (0, 1.8, 2) it is still 0.453 there, because the two best scores lie close together; for (0, 2, 2) it never falls below $\log 2 = 0.693$. A slope is a variance times $-\beta$, and under the
 # last weights the scores soon don't vary at all: a tie is shared for ever.
 #
 # **Where you meet this.** A row over 1024 keys has at most $\log 1024 = 6.931$ nats. Entropies of rows are plotted during the training of
@@ -332,7 +335,8 @@ def echo(text, off=()):
 
 
 # %% [markdown]
-# Here are the maps of its heads (layer.number) 0.0, 0.1, 1.0 and 1.1 on `^BADGEBADGE`.
+# Here are the maps of its heads (layer.number) 0.0, 0.1, 1.0 and 1.1 on `^BADGEBADGE`. One of them looks at the previous token,
+# one at the first one while it has nothing better to do. Which? The picture says it at a glance, your function in numbers.
 
 # %%
 toy_maps = echo("^BADGEBADGE")[1].reshape(4, 11, 11)
@@ -349,9 +353,9 @@ if plt:
     plt.show()
 
 # %% [markdown]
-# *The picture: four lower triangles, black where the weight is large. Head 0.0 is a diagonal, but the second D looks at the first one.
+# *The picture:* four lower triangles, black where the weight is large. Head 0.0 is a diagonal, but the second D looks at the first one.
 # Head 0.1 is a diagonal one step lower. Head 1.0 is grey all over. Head 1.1 is black in the first column until the word
-# begins again; from there on each letter looks at the one* behind *its earlier copy: the second B at the first A.* So the last head has found
+# begins again; from there on each letter looks at the one *behind* its earlier copy: the second B at the first A. So the last head has found
 # what comes next. It could do so because head 0.1 had told each letter, one layer before, what stood in front of it.
 #
 # 3. `toy`: two rows of four numbers. The mean weights on the previous token, and on the first token, of the four
@@ -796,3 +800,5 @@ if plt:
 # - Yun et al. (2020), *Are transformers universal approximators of sequence-to-sequence functions?*: what such a theorem assumes.
 # - Jain & Wallace (2019), *Attention is not explanation*: what weights do not show.
 # - Kaplan et al. (2020), *Scaling laws for neural language models*: where the power laws come from.
+# - Vig (2019), *A multiscale visualization of attention in the transformer model*: BertViz, maps of pretrained models to click through.
+# - Nanda & Bloom (2022), *TransformerLens* (github.com/TransformerLensOrg/TransformerLens): reads and changes every activation of pretrained models.

@@ -599,3 +599,5 @@ if plt:
 # - Clark et al. (2019), *What does BERT look at?*: the same questions for a large model.
 # - Dao et al. (2022), *FlashAttention: fast and memory-efficient exact attention with IO-awareness*: why bytes
 #   that move count more than products.
+# - Karpathy (2023), *Let's build GPT: from scratch, in code, spelled out*: two hours of film, from a table of counts to a
+#   decoder that is trained on Shakespeare.

@@ -271,7 +271,8 @@ def modern_block(
 # In the notebook on positions each pair $i$ of columns turned by $\theta_i = b^{-2i/d}$ for every position, with the base
 # $b$ and $d$ columns in a head. A score depends on the difference of two positions alone, so nothing seems to stand in the way of a longer text. But
 # a model has only learned with the angles that it has met. The wavelength $2\pi/\theta_i$ of a slow pair can be longer than the texts in
-# training: such a pair has never come round, and at later positions it shows angles that the model has never seen.
+# training: such a pair has never come round, and at later positions it shows angles that the model has never seen. How many pairs are that after training on 4096 tokens,
+# and does a larger base make them fewer?
 
 # %% tags=["demonstration"]
 if plt:
@@ -285,7 +286,7 @@ if plt:
 
 # %% [markdown]
 # *The picture:* the wavelengths of the 16 pairs of a head of width 32, on a logarithmic axis, and a line at 4096 tokens. They grow by a constant factor from
-# pair to pair, from $2\pi = 6.283$ on. With the base 10,000 (circles) the last four lie above the line, with 500,000 (triangles) the last eight.
+# pair to pair, from $2\pi = 6.283$ on. With the base 10,000 (circles) the last four lie above the line, with 500,000 (triangles) the last eight: a larger base leaves more pairs incomplete.
 #
 # Two ways are common to make the context $s$ times longer.
 #
@@ -354,6 +355,8 @@ def rope_frequencies(d: int, base=10000.0, s=1.0, method="none") -> "(d/2,)":
 #
 # **A natural sink must be kept.** A cache that holds only the newest $w$ tokens drops the first one, on which the model relies. So one keeps a few
 # first tokens for good, and the window.
+#
+# Can a head with a built-in sink fall silent? How far would all of its scores have to sink until half of the weight goes nowhere?
 
 # %% tags=["demonstration"]
 if plt:
@@ -581,6 +584,8 @@ def mla(
 # are: with $c = 10$ a score of 3 becomes $10 \tanh 0.3 = 2.913$. **A gain** replaces $1/\sqrt{d_k}$: queries and
 # keys are divided by their lengths first, so that a score is $g$ times the cosine of an angle, and lies between
 # $-g$ and $g$.
+#
+# Why a tanh, and not simply a clip at $c$? Ask what becomes of the gradient of a score of 15 under each.
 
 # %% tags=["demonstration"]
 if plt:
@@ -729,6 +734,8 @@ def sigmoid_attention(
 #
 # where $\lambda$ is a number that is learned. Example: the scores $(\log 3, 0)$ and $(0, 0)$ with $\lambda = 0.2$
 # give $(0.75, 0.25) - 0.2 \cdot (0.5, 0.5) = (0.65, 0.15)$.
+#
+# Who loses by that: the key that matters, or the others?
 
 # %% tags=["demonstration"]
 if plt:
@@ -1047,7 +1054,7 @@ why_two = None  # one of "A", "B", "C", "D"
 # to the losses of some four hundred models. All of these constants are *measured on trained models*; what follows from them is calculus. For a given $C$: which $N$ and $D$ have the smallest loss?
 #
 # *An example* with easy numbers: $L = 4/N + 1/D$ (so $\alpha = \beta = 1$, $A = 4$, $B = 1$, $E = 0$) and $C = 24$. Then $D = 4/N$, and $L = 4/N + N/4$ has the derivative $-4/N^2 + 1/4$, which is 0 at $N = 4$.
-# So $N = 4$, $D = 1$ and $L = 2$. At $N = 2$, $D = 2$ it would be 2.5. The picture shows how flat the minimum is for the published law.
+# So $N = 4$, $D = 1$ and $L = 2$. At $N = 2$, $D = 2$ it would be 2.5. How much does a bad guess cost under the published law, half or twice the best $N$?
 
 # %% tags=["demonstration"]
 if plt:
@@ -1139,6 +1146,9 @@ your_numbers("speculative")
 # 3. `tokens`: let every draft be accepted with probability $\alpha$, independently of the others. How many tokens does a round give in the mean? A formula in `alpha` and `gamma`, without a sum.
 # 4. `tokens_at_4`: that for $\alpha = 0.8$ and $\gamma = 4$. `speedup`: a draft takes 0.05 of the time of a step of the target, and verifying takes one step. How many times as fast is a round of four drafts as plain decoding? `best_gamma`, `best_speedup`: which
 #    $\gamma$ is the best for this $\alpha$, and how fast is it?
+
+# %% [markdown]
+# So is drafting always worth it? That depends on how good the drafts are, and how many one dares. Where does a round take *longer* than plain decoding?
 
 # %% tags=["demonstration"]
 if plt:
@@ -1270,8 +1280,8 @@ def decay_chunked(Q: "(n, d)", K: "(n, d)", V: "(n, d_v)", a: "(n,)", c: int) ->
 # The eighth notebook counted the madds of a decoding step, and the bytes that are kept. Which of the two takes the time? A device is described by two numbers: it does $F$ FLOPs a second, and reads $B$ bytes a second. A step
 # can't be faster than its FLOPs over $F$, nor than its bytes over $B$. What decides is its **intensity**, FLOPs for each byte that is read: below $F/B$ the arithmetic units wait for the memory, above it the memory waits for them.
 #
-# *An example.* A device with $F = 10^{14}$ and $B = 10^{12}$, so $F/B = 100$, and a model of $10^9$ weights in 4 bytes each. One token for one sequence: $2 \cdot 10^9$ FLOPs take 0.02 ms, $4 \cdot 10^9$ bytes take 4 ms. Nearly all of the time the units wait. The picture shows what such a device
-# can do at each intensity; it is called a roofline.
+# *An example.* A device with $F = 10^{14}$ and $B = 10^{12}$, so $F/B = 100$, and a model of $10^9$ weights in 4 bytes each. One token for one sequence: $2 \cdot 10^9$ FLOPs take 0.02 ms, $4 \cdot 10^9$ bytes take 4 ms. Nearly all of the time the units wait. Which share of its FLOPs
+# does such a device get done then? The picture for that is called a roofline.
 
 # %% tags=["demonstration"]
 if plt:
@@ -1336,3 +1346,5 @@ empty = None            # two numbers
 # - Elhage et al. (2021), *A mathematical framework for transformer circuits*: how to read weights, and the two heads that you built.
 # - Pope et al. (2022), *Efficiently scaling transformer inference*: bandwidth and arithmetic for whole models on many devices.
 # - Yang et al. (2024), *Parallelizing linear transformers with the delta rule over sequence length*: where states that forget are heading.
+# - Williams, Waterman & Patterson (2009), *Roofline: An insightful visual performance model for multicore architectures*: the picture of the last exercise.
+# - Karpathy, *llama2.c* (github.com/karpathy/llama2.c): the block of today in one file of C, rotations and shared keys included.

@@ -26,6 +26,7 @@ POINTS = {  # by exercise: each row of the catalogue may be several parts or che
     "encoder_block": 11,
     "block_params": 3,
     "pre_post_norm": 7,
+    "torch_block": 5,
 }
 DATA = {
     "ln_hand": {
@@ -358,3 +359,16 @@ def test_widths_of_gated_layers():
     assert round(8 * 4096 / 3, 2) == 10922.67
     assert -(-8 * 4096 // 3 // 256) * 256 == 11008
     assert (3 * 4096 * 11008, 2 * 4096 * 16384) == (135266304, 134217728)
+
+
+def test_a_torch_block_is_the_librarys():
+    m = module("torch_block")
+    layer, block = m.library(8, 2, 12), m.Block(8, 2, 12, 0.5).eval()
+    block.load_from(layer)
+    x = m.torch.linspace(-1, 1, 80).reshape(2, 5, 8).sin()
+    ahead = m.torch.ones(5, 5, dtype=bool).triu(1)
+    with m.torch.no_grad():
+        for given, blocked in ((None, None), (~ahead, ahead)):
+            np.testing.assert_allclose(block(x, given), layer(x, src_mask=blocked), atol=1e-5)
+        assert not np.allclose(block.train()(x), block(x))
+    np.testing.assert_allclose(known("torch_block")["growth"], 1.111111, rtol=1e-6)

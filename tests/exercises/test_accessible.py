@@ -7,6 +7,7 @@ import re
 import sys
 from unittest.mock import MagicMock
 
+import jupytext
 import numpy as np
 import pytest
 from matplotlib import colormaps, pyplot
@@ -84,3 +85,12 @@ def test_words_say_what_a_picture_shows_and_colours_alone_say_nothing(id, monkey
             told_apart(axes)
         drawn += 1
     assert drawn
+
+
+@pytest.mark.parametrize("id", COURSE.ids())
+def test_a_question_stands_before_each_picture(id):
+    cells = jupytext.read(ROOT / "assignments" / id / f"{id}.py").cells
+    for place, cell in enumerate(cells):
+        if "demonstration" in cell.metadata.get("tags", []) and "plt.show()" in cell.source:
+            text = next(c.source for c in cells[place::-1] if c.cell_type == "markdown")
+            assert "?" in text, text
