@@ -354,7 +354,7 @@ if plt:
 # *The picture:* ReLU, GELU and SiLU over $x$ from −4 to 3. All three are near 0 on the far left and near $x$ on the far right.
 # ReLU has a corner at 0. GELU and SiLU are smooth and dip below 0 left of it, SiLU deeper and further to the left.
 #
-# 1. `exact`: $x\, \Phi(x)$ at $-1, 0, 1, 2$.
+# 1. `exact`: $x\, \Phi(x)$ at $-3, 0, 1, 2$.
 # 2. `gelu(x, approximate="none")`: the exact function; the first approximation for `"tanh"`, the second one for `"sigmoid"`.
 #    numpy has no erf; the stub makes one that works on arrays.
 # 3. `slopes`: the derivative of the exact function at 0 and at 1. `minimum`: where it is smallest, and how small.

@@ -28,7 +28,7 @@ exercise = Exercise(
 )
 
 erf = np.vectorize(math.erf, otypes=[float])
-AT = np.array([-1.0, 0, 1, 2])
+AT = np.array([-3.0, 0, 1, 2])
 ENDS = np.array([0.0, 1])
 
 
@@ -44,7 +44,7 @@ def density(x):
 
 @exercise.part(points=1, answer=Numbers())
 def exact():
-    """x Φ(x) at −1, 0, 1, 2."""
+    """x Φ(x) at −3, 0, 1, 2."""
     return AT * normal_cdf(AT)
 
 
@@ -52,6 +52,18 @@ def exact():
 def relu_values():
     """These are the values of the ReLU. GELU lets negative numbers through a little."""
     return np.maximum(AT, 0)
+
+
+@exact.misconception(credit=0.5)
+def values_of_the_tanh_form():
+    """These are the values of the approximation with tanh. Far from 0 it shows: Φ is asked for."""
+    return gelu(AT, "tanh")
+
+
+@exact.misconception(credit=0.5)
+def values_of_the_logistic_form():
+    """These are the values of the approximation with a logistic function. Φ is asked for."""
+    return gelu(AT, "sigmoid")
 
 
 @exact.misconception()
