@@ -167,7 +167,8 @@ def _changing(change: Change, skipped: int) -> Callable[[Callable[..., Any]], Ca
     def changing(function: Callable[..., Any]) -> Callable[..., Any]:
         def call(*args: Any, **kwargs: Any) -> Any:
             try:
-                value = function(*copy.deepcopy(args), **copy.deepcopy(kwargs))
+                given = *args[:skipped], *copy.deepcopy(args[skipped:])  # an object keeps its state
+                value = function(*given, **copy.deepcopy(kwargs))
             except Exception:  # who does nothing refuses nothing
                 value = None
             return change(value, (*args[skipped:], *kwargs.values()))
