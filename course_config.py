@@ -108,8 +108,9 @@ c.Course.assignments = [
     {
         "id": "a14_text",
         "title": "From text to text",
-        "core": ["bpe_code", "bits_per_byte"],
+        "core": ["bpe_code", "bits_per_byte", "train_text", "read_out"],
         "optional": True,
+        "guessed": (0.03, "which curve is whose, and why, are six choices"),
     },
 ]
 # fmt: on
@@ -127,9 +128,10 @@ c.Course.limits = {"cell_seconds": 10.0, "call_seconds": 5.0, "memory_mb": 1024}
 c.Course.exercise_limits = {
     "time_attention": {"cell_seconds": 30.0},
     "linear_gap": {"cell_seconds": 30.0},
-    # Training: the references take some 5 s and 2 s.
+    # Training: the references take some 5 s, 2 s and 10 s.
     "cap_seq2seq": {"call_seconds": 300.0, "submission_seconds": 900.0, "cpu_seconds": 900.0},
     "cap_classify": {"call_seconds": 120.0},
+    "train_text": {"call_seconds": 300.0, "submission_seconds": 900.0, "cpu_seconds": 900.0},
 }
 
 # The weakest isolation to grade under (`autograder doctor`): "A", "A-" or "B".

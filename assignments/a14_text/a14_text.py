@@ -248,6 +248,249 @@ def bigram_bits(train: "(n,) whole numbers", test: "(m,) whole numbers", V: int,
 # models of today, *measured*, come below that. Bits per byte are also what a compressor could reach that asks the model at each byte.
 
 # %% [markdown]
+# ## 3 A model that writes
+#
+# ### A model that has read this course
+#
+# Now it learns. The model is a **decoder without a source**: two layers of your encoder, one behind the other, with the mask that lets nobody
+# look ahead. Behind each token it gives a logit for every token that may come next.
+#
+# The tokens lie ready: `lessons.npz` has those of the thirteen lessons, `np.load("lessons.npz")["01"]` to `["13"]`, in the vocabulary of
+# $V = 512$ that the 256 bytes and the first 256 merges of `merges.npy` make. In all these are 174,000 tokens, of two bytes each in the mean.
+#
+# | name | shape | is |
+# |---|---|---|
+# | `embed` | $(V, d)$ | the table of embeddings; a row is multiplied by $\sqrt d$, and the sinusoidal encoding of its position is added |
+# | `layer.i.self.W_q` … `layer.i.self.b_o` | $(d, d)$, $(d,)$ | attention in two heads, for $i = 0$ and $1$: four matrices and four biases, as in the twelfth notebook |
+# | `layer.i.W1`, `.b1`, `.W2`, `.b2` | $(d, 2d)$, $(2d,)$, $(2d, d)$, $(d,)$ | the feed-forward layer, with a ReLU |
+# | `layer.i.gamma1`, `.beta1`, `.gamma2`, `.beta2` | $(d,)$ | layer norms behind the two sums (post-norm), $\varepsilon = 10^{-5}$ |
+# | `out.W`, `out.b` | $(d, V)$, $(V,)$ | the map from the last layer to logits |
+#
+# A worked example of windows, three tokens long: the text 5 8 8 2 9 has the window 5 8 8 with the labels 8 8 2, and the window 8 8 2 with the labels 8 2 9. Every
+# position of a window is an example of its own: behind 5 comes 8, behind 5 8 comes 8, behind 5 8 8 comes 2. The loss is the mean over all of them.
+#
+# `train_text(seed, d, text)` gets a text of some 150,000 ids, trains a new model of width $d$ on it, and returns two things: the dictionary of weights, and a
+# list or array with the loss of each step, in nats per token.
+#
+# - Draw windows of **32 tokens** anywhere in the text, 8 or 16 for each step. Our own takes 800 steps of 16 windows; Adam is that of the twelfth notebook, with rates up to 0.01, which
+#   rise over the first 50 steps and fall again until the end.
+# - Use `float32`, and code that you wrote: the encoder's layer of the twelfth notebook, its way back, and a mask. Or take torch and hand
+#   its numbers over as arrays, by these names: `x @ W_q` is meant, so a matrix of `nn.Linear` is transposed.
+# - At home take ten lessons, and try the model on the others. In the table of embeddings a token may come many times in one batch: its gradients are added up.
+#
+# How it is graded. The grader calls `train_text` once, and that may take 300 seconds of processor time; our own takes about 10. It draws the width, an even number from 44
+# to 52, and **two lessons that are taken out of the text**. Your weights are put into the model of the table, which reads these two lessons in windows of 32 tokens, and its
+# bits per byte are counted, as in part 2. They are compared with those of a table of pairs, counted in the text that you got: the probability of $b$ behind $a$ is
+# $(n_{ab} + 5 u_b)/(n_a + 5)$, where $u_b$ is the share of the token $b$.
+#
+# - Four points come with fewer bits than the pairs need, and a share of them before. A model that goes by the last token alone earns none of them, however it came about: what stands before has to help.
+# - Four come with 0.12 bits per byte less than the pairs, and a share of them before. *Measured:* with twenty seeds our own is 0.26 to 0.32 below.
+# - One point is for the losses: they begin near $\log 512 = 6.24$, fall, and end where the model's loss on the text is that it has read.
+#
+# A model that was not trained by this call earns nothing, and the grader numbers all tokens anew, by chance: so train on what comes in, and leave the file alone. Leave no training in a cell of
+# this notebook when you hand in: what is graded is the function.
+#
+# **Which run is which?** One seed, one text, four runs of 500 steps with 8 windows. One has the rates above. In one all rates are 33 times smaller, in one 10 times larger, and one
+# begins with the full 0.01 at once, without warming up. Your four curves, the losses at the `steps` (means of up to five steps):
+
+# %%
+your_numbers("train_text")
+
+# %% [markdown]
+# 1. `too_small`, `too_large`, `no_warm_up`: the letters of these three runs.
+# 2. `sign_of_small`, `sign_of_large`, `sign_of_no_warm_up`: what gives each of them away? The statements have letters of their own, above. A reason counts
+#    only where the run is the right one.
+
+# %% exercise="train_text"
+import numpy as np
+
+too_small = None           # a letter of a curve
+too_large = None           # a letter of a curve
+no_warm_up = None          # a letter of a curve
+sign_of_small = None       # a letter of a statement
+sign_of_large = None       # a letter of a statement
+sign_of_no_warm_up = None  # a letter of a statement
+
+
+def train_text(seed: int, d: int, text: "whole numbers (N,)") -> "(dictionary of arrays, losses)":
+    """A decoder of width d that has read the text, and the loss at each step of its training.
+
+    >>> weights, losses = train_text(0, 44, np.load("lessons.npz")["01"].astype(int))
+    >>> weights["out.W"].shape[1], bool(losses[-1] < losses[0])
+    (512, True)
+    """
+    raise NotImplementedError
+
+# %% [markdown]
+# ### Which token comes next?
+#
+# A model gives probabilities, and a text needs tokens. Three knobs stand between the two. They are turned in this order:
+#
+# 1. **Temperature** $T$: logits are divided by $T$ before the softmax. $T = 0$ means *greedy* decoding: one token, that with the largest logit, has the probability 1.
+# 2. **Top-k**: the $k$ likeliest tokens are kept, all others get the probability 0.
+# 3. **Top-p**: of what is left, the likeliest tokens are kept until their probabilities add up to $p$ or more; so the one that reaches $p$ is the last that is kept.
+#
+# After each cut the probabilities that are left are divided by their sum. Of tokens that are level the smaller id comes first, also for $T = 0$.
+#
+# Worked example: logits $(1, 2, 0, 1)$, ids 0 to 3. At $T = 1$ the probabilities are $0.1966, 0.5344, 0.0723, 0.1966$. Top-k with $k = 2$ keeps 1 and 0, since 0 and 3 are level:
+# $(0.2689, 0.7311, 0, 0)$. Top-p with $p = 0.8$ keeps 1, 0 and 3: $0.5344 + 0.1966$ is less than 0.8, so one more is needed. Both together, $k = 2$ and then $p = 0.7$, keep token 1 alone:
+# after top-k it has 0.7311. Without sharing out in between it would have taken two.
+
+# %%
+your_numbers("sampling")
+
+# %% [markdown]
+# 1. `warm`: the probabilities of your logits $z$ at temperature $T$. `top_k` and `top_p`: what your $k$ alone and your $p$ alone make of them, at temperature 1. Each has six numbers, zeros for what is cut off.
+# 2. `sizes`: how many tokens your $p$ keeps at temperature $T$, and how many at temperature 1, in both cases without top-k.
+# 3. `all_three`: the probabilities with $T$, then $k$, then $p$.
+# 4. `shaped(z, temperature, k, p)` does this for any logits; `None` leaves a cut out. A $k$ larger than $V$ keeps all. Logits may be large, and $-\infty$ means: never.
+# 5. `sample(z, size, seed, temperature, k, p)` draws `size` tokens with these probabilities, independently of each other. The same seed gives the same tokens. How it is graded: 20,000 of your draws from
+#    five tokens are counted and compared with the exact probabilities $q_i$ by $X^2 = \sum_i (n_i - 20000\, q_i)^2 / (20000\, q_i)$. For right draws it is about 4, and above 55, where it
+#    fails, with a probability of $e^{-55/2}(1 + 55/2) = 3 \cdot 10^{-11}$.
+# 6. **Greedy decoding repeats itself.** Your `table` has in row $i$ the logits behind token $i$; this model looks at the last token alone. `path`: the eight tokens that greedy decoding writes behind your `start`.
+#    `period`: in the end it goes round and round; after how many tokens does it come back? `forever`: what does a model do that sees the last $n$ tokens, for any $n$? (A letter; the statements are above.)
+
+# %% exercise="sampling"
+import numpy as np
+
+warm = None       # six numbers
+top_k = None      # six numbers
+top_p = None      # six numbers
+sizes = None      # two whole numbers: at temperature T, at temperature 1
+all_three = None  # six numbers
+path = None       # eight tokens
+period = None     # a whole number
+forever = None    # a letter
+
+
+def shaped(
+    z: "array (V,)", temperature: float = 1.0, k: "whole number, or None" = None, p: "number, or None" = None
+) -> "array (V,)":
+    """The probabilities with which the next token is drawn.
+
+    >>> np.round(shaped(np.array([1.0, 2.0, 0.0, 1.0]), 1.0, 2), 4).tolist()
+    [0.2689, 0.7311, 0.0, 0.0]
+    """
+    raise NotImplementedError
+
+
+def sample(
+    z: "array (V,)",
+    size: int,
+    seed: int,
+    temperature: float = 1.0,
+    k: "whole number, or None" = None,
+    p: "number, or None" = None,
+) -> "whole numbers (size,)":
+    """Tokens that are drawn independently with these probabilities.
+
+    >>> np.asarray(sample(np.array([0.0, 9.0, 0.0]), 4, 0, 0.0)).tolist()
+    [1, 1, 1, 1]
+    """
+    raise NotImplementedError
+
+# %% [markdown]
+# *Where you meet this.* Programs that serve models have these three knobs, mostly in this order. What is called *temperature 0* there is greedy decoding; a temperature of 1 with $p = 1$ draws what the model says.
+
+# %% [markdown]
+# ## 4 What has it learnt?
+#
+# ### Ten questions prove little
+#
+# Ask a model ten questions, count what is right: 8. Another one gets 6. Is the first one better? Three things come before an answer.
+#
+# **What counts as right.** *Exact* means letter for letter. *Normalised* means: both texts are changed first, in four steps, and then compared as a whole.
+#
+# 1. Large letters become small.
+# 2. Marks are deleted, and nothing takes their place: the 32 of `string.punctuation`, and “ ” ‘ ’ … as well.
+# 3. The words `a`, `an` and `the` are deleted; only whole words.
+# 4. Blanks of any kind (ends of lines, too) become one blank between words, and none at the ends.
+#
+# “The  Softmax.” becomes `softmax`. “softmax function” stays another answer: that the right one is in there is not enough.
+#
+# **How sure it is.** From $k$ right answers of $n$ follows no share $p$, but an interval. Wilson's has all $p$ for which $k/n$ lies within $z$ standard deviations of $p$, where the deviation is that of $p$ itself:
+#
+# $$\Big(\frac kn - p\Big)^2 \le z^2\, \frac{p\,(1 - p)}{n} , \qquad p = \frac{\frac kn + \frac{z^2}{2n} \pm z \sqrt{\frac{\frac kn (1 - \frac kn)}{n} + \frac{z^2}{4 n^2}}}{1 + \frac{z^2}{n}} .$$
+#
+# A worked example: 5 of 10 at $z = 1.96$ (95 per cent) give 0.2366 to 0.7634.
+#
+# **Whether it had read the answer.** What stood in the training text shows memory and nothing else. One looks for runs of $n$ words: a *window* is $n$ words of a sentence in a row, and
+# the *overlap* is the share of its windows that stand somewhere in the text, both normalised. “a b c d” has the windows of two words `b c` and `c d`, once `a` has gone; `x b c y` contains the first of them: 0.5.
+
+# %%
+your_numbers("evaluate")
+
+# %% [markdown]
+# 1. `right`: each of your `answers` has what is right in front of the stroke, and behind it what a model wrote. How many of the ten are right: exactly, and normalised? (Two whole numbers. What is right exactly counts for both.)
+# 2. `interval`: Wilson's interval for your $k$ of $n$, $z = 1.96$; the lower end first.
+# 3. `steps`: why ten are so few. $x_i$ is 1 if question $i$ is answered rightly and 0 if not, independently of the others; all have the mean $p$, and so the variance $\operatorname{Var}(x_i) = p\,(1 - p)$.
+#    Go from $\operatorname{Var}\big(\frac1n \sum_i x_i\big)$, written `Var(sum(x_i, i)/n)`, to `p*(1 - p)/n`, one line per step. Take $1/n$ out of the variance first, and then what you know of independent numbers.
+# 4. `deviations`: two models, ten questions each, and 8 against 6 right. If both had $p = 0.7$, how many of its standard deviations is the difference $0.2$ of their shares? The models are independent of each other, too, so the variances of both shares are added.
+#    `enough`: how many questions for each model would it take for 80 against 60 per cent to be 1.96 deviations apart, or more?
+# 5. `seen`: which of your six `sentences` stand in `course.txt`, once both are normalised? (All letters that apply. Wrong letters take away.)
+# 6. `normalise(text)`, `wilson(k, n, z)` and `overlap(sentence, text, n)`, as above. Of a sentence that has fewer than $n$ words, all words are one window.
+
+# %% exercise="evaluate"
+right = None       # two whole numbers: exactly, normalised
+interval = None    # two numbers
+steps = [
+    # "Var(sum(x_i, i)/n)",
+]
+deviations = None  # a number
+enough = None      # a whole number
+seen = None        # letters, as in "AE"
+
+
+def normalise(text: str) -> str:
+    """The text as it is compared.
+
+    >>> normalise("The  Softmax.")
+    'softmax'
+    """
+    raise NotImplementedError
+
+
+def wilson(k: int, n: int, z: float = 1.96) -> "(number, number)":
+    """Both ends of Wilson's interval for the share of right answers.
+
+    >>> [round(float(end), 4) for end in wilson(5, 10)]
+    [0.2366, 0.7634]
+    """
+    raise NotImplementedError
+
+
+def overlap(sentence: str, text: str, n: int = 8) -> "number":
+    """The share of the sentence's windows of n words that stand in the text.
+
+    >>> float(overlap("a b c d", "x b c y", 2))
+    0.5
+    """
+    raise NotImplementedError
+
+# %% [markdown]
+# ### What does it know of attention?
+#
+# Your model has read what you have read. Let it go on behind “The scores are divided by ”: once greedily, and three times with $T = 0.8$ and $p = 0.9$, 40 tokens each. (Mind the blank: in this vocabulary
+# blanks stand at the ends of tokens.) It sees 32 tokens, so cut off what lies further back.
+# Then ask in another way: behind “The scores are divided ”, how many nats do `by the square root of` and `by the number of heads` take? Each is eight tokens; add up their $-\log p$.
+#
+# And look at what it had to learn from. `stands`: how often stand these four in `course.txt`, in small letters and with every end of a line as a blank: “scores are divided”, “square root”,
+# “number of heads”, “the mean”?
+
+# %% exercise="read_out"
+stands = None  # four whole numbers
+
+# %% [markdown]
+# Write **five lines** (80 to 150 words) about what it has learnt. A person reads them and looks for three things, 0.75 points each:
+#
+# 1. what your model wrote, greedily and drawn, in its own words, and what became of the greedy text;
+# 2. what it has of *form* (letters, words, which word follows which) and what of *content*, kept apart, with a number of yours that tells the two apart;
+# 3. what the text that it read, its window, or its size has to do with that, and what one such test can't show.
+
+# %% [markdown] exercise="read_out" part="essay"
+# *Your text.*
+
+# %% [markdown]
 # ## What you can do now
 #
 # You can turn a text into tokens and back, and say what that costs; compare models by bits for each byte, and know what counting alone

@@ -1,0 +1,715 @@
+"""From logits to a token: temperature, the likeliest few, and how often each one comes.
+
+Source: Holtzman et al. (2020), "The curious case of neural text degeneration"; Fan et al. (2018),
+"Hierarchical neural story generation".
+"""
+
+import random
+
+import numpy as np
+from jaxtyping import Float, Int
+from numpy import inf, ndarray
+
+from autograder.exercise import Choice, Count, Exercise, Numbers, agree, require
+from autograder.exercise.properties import leaves_alone, rows_sum_to_one
+from reference.helpers import softmax
+
+exercise = Exercise(
+    "sampling",
+    title="Which token comes next?",
+    source="Holtzman et al. (2020); Fan et al. (2018)",
+    minutes=70,
+    hints=[
+        "Make a table of your six tokens, the likeliest first, with a column for each step: "
+        "logit, probability, sum so far, kept or not, probability again.",
+        "What was left out has the probability 0, and the others share everything: after each "
+        "cut the sum is less than 1. Which rule looks at that sum?",
+        "For the draws you need nothing but sums of probabilities and uniform numbers: which "
+        "token's stretch of the line from 0 to 1 does such a number fall into?",
+    ],
+)
+
+V = 6
+
+
+@exercise.variant
+def draw(rng):
+    """z: (6,), logits; T: the temperature; k, p: what is kept; table: (6, 6), start: for part 6."""
+    while True:
+        gaps = rng.choice([0.5, 1.0, 1.5], 5)
+        gaps[2] = 0  # the third and the fourth are level
+        z = float(rng.integers(-2, 2)) + np.append(np.cumsum(gaps[::-1])[::-1], 0)
+        T, p = float(rng.choice([0.5, 2.0, 2.5])), float(rng.choice([0.6, 0.7, 0.75, 0.8, 0.9]))
+        warm = softmax(z / T)
+        if count_of(likeliest(warm, 3), p) < min(3, count_of(warm, p)):
+            break
+    while True:
+        table = np.array([rng.permutation(V) for _ in range(V)])
+        start = int(rng.integers(V))
+        path = written(table, start, 12)
+        if 1 < repeats_after(path) < len(set(path)) <= 5:
+            break
+    return {"z": rng.permutation(z), "T": T, "k": 3, "p": p, "table": table, "start": start}
+
+
+def ranked(weights):
+    """Ids by falling weight; of equal ones the smaller id comes first."""
+    return np.argsort(-np.asarray(weights), kind="stable")
+
+
+def kept_only(weights, ids):
+    """These ids share what there is, and the others get nothing."""
+    left = np.zeros(len(weights))
+    left[ids] = weights[ids]
+    return left / left.sum()
+
+
+def likeliest(probabilities, k):
+    """The k likeliest share what there is."""
+    return kept_only(probabilities, ranked(probabilities)[:k])
+
+
+def count_of(probabilities, p):
+    """The size of the smallest set of likeliest tokens that has p together."""
+    ids = ranked(probabilities)
+    sums = np.cumsum(probabilities[ids])
+    return min(int(np.sum(sums < p - 1e-12)) + 1, np.count_nonzero(probabilities))
+
+
+def nucleus(probabilities, p):
+    """The smallest set of likeliest tokens that has p together shares what there is."""
+    return likeliest(probabilities, count_of(probabilities, p))
+
+
+@exercise.part(points=0.75, answer=Numbers())
+def warm(z, T):
+    """The probabilities of your six tokens at temperature T, shape (6,)."""
+    return softmax(z / T)
+
+
+@warm.misconception()
+def multiplied_by_the_temperature(z, T):
+    """You multiplied by T. Heat levels differences, cold sharpens them."""
+    return softmax(z * T)
+
+
+@warm.misconception()
+def temperature_left_out(z):
+    """That is the softmax at temperature 1."""
+    return softmax(1.0 * z)
+
+
+@warm.misconception()
+def probabilities_divided(z, T):
+    """You divided the probabilities by T: they no longer add up to 1. Divide the logits."""
+    return softmax(1.0 * z) / T
+
+
+@warm.misconception()
+def softmax_of_probabilities(z, T):
+    """You took the softmax of probabilities. It is taken once, of logits."""
+    return softmax(softmax(1.0 * z) / T)
+
+
+@exercise.part(points=0.75, answer=Numbers())
+def top_k(z, k):
+    """At temperature 1, the probabilities if only the k likeliest tokens are kept, shape (6,)."""
+    return likeliest(softmax(1.0 * z), k)
+
+
+@top_k.misconception()
+def tie_kept_whole(z, k):
+    """Two tokens are level at the last place, and you kept both: k is how many there are."""
+    p = softmax(1.0 * z)
+    return kept_only(p, p >= np.sort(p)[-k] - 1e-12)
+
+
+@top_k.misconception(credit=0.5)
+def larger_id_wins(z, k):
+    """Two tokens are level at the last place, where the smaller id wins here."""
+    p = softmax(1.0 * z)
+    return kept_only(p, V - 1 - ranked(p[::-1])[:k])
+
+
+@top_k.misconception(credit=0.5)
+def not_shared_out(z, k):
+    """These do not add up to 1: those that are left share what the others had."""
+    p = softmax(1.0 * z)
+    return p * (likeliest(p, k) > 0)
+
+
+@top_k.misconception()
+def zero_logits(z, k):
+    """You set the other logits to 0, and e⁰ is 1. What is never to come has the logit −∞."""
+    return softmax(np.where(likeliest(softmax(1.0 * z), k) > 0, z, 0.0))
+
+
+@top_k.misconception()
+def unlikeliest_kept(z, k):
+    """You kept the k least likely tokens."""
+    p = softmax(1.0 * z)
+    return kept_only(p, ranked(-p)[:k])
+
+
+@exercise.part(points=0.75, answer=Numbers())
+def top_p(z, p):
+    """At temperature 1, the probabilities if top-p keeps its tokens, shape (6,)."""
+    return nucleus(softmax(1.0 * z), p)
+
+
+@top_p.misconception()
+def stopped_before(z, p):
+    """Together your tokens have less than p. The one that reaches it is kept as well."""
+    probabilities = softmax(1.0 * z)
+    return likeliest(probabilities, max(1, count_of(probabilities, p) - 1))
+
+
+@top_p.misconception()
+def one_too_many(z, p):
+    """You kept a token more than it takes to reach p."""
+    probabilities = softmax(1.0 * z)
+    return likeliest(probabilities, count_of(probabilities, p) + 1)
+
+
+@top_p.misconception(credit=0.5)
+def nucleus_not_shared_out(z, p):
+    """These do not add up to 1: those that are left share what the others had."""
+    probabilities = softmax(1.0 * z)
+    return probabilities * (nucleus(probabilities, p) > 0)
+
+
+@top_p.misconception()
+def from_the_unlikely_end(z, p):
+    """You began with the least likely token. Begin with the likeliest."""
+    probabilities = softmax(1.0 * z)
+    ids = ranked(-probabilities)
+    many = int(np.sum(np.cumsum(probabilities[ids]) < p)) + 1
+    return kept_only(probabilities, ids[:many])
+
+
+@exercise.part(points=0.5, answer=Count())
+def sizes(z, T, p):
+    """How many tokens top-p keeps: at temperature T, and at temperature 1."""
+    return [count_of(softmax(z / T), p), count_of(softmax(1.0 * z), p)]
+
+
+@sizes.misconception()
+def other_order(z, T, p):
+    """You exchanged the two: which one is flatter, and where does it take more tokens?"""
+    return [count_of(softmax(1.0 * z), p), count_of(softmax(z / T), p)]
+
+
+@sizes.misconception()
+def temperature_changes_nothing(z, p):
+    """The temperature changes the probabilities, and with them how many it takes to reach p."""
+    return [count_of(softmax(1.0 * z), p)] * 2
+
+
+@sizes.misconception()
+def before_p_is_reached(z, T, p):
+    """You counted tokens that have less than p together. The one that reaches it is kept, too."""
+    return [count_of(softmax(z / T), p) - 1, count_of(softmax(1.0 * z), p) - 1]
+
+
+@exercise.part(points=1, answer=Numbers())
+def all_three(z, T, k, p):
+    """Temperature, then the k likeliest, then top-p of what is left, shape (6,)."""
+    return nucleus(likeliest(softmax(z / T), k), p)
+
+
+@all_three.misconception()
+def sum_of_all(z, T, k, p):
+    """That is what top-k leaves. Top-p comes third, and adds up what has been shared out anew."""
+    warm = softmax(z / T)
+    return likeliest(warm, min(k, count_of(warm, p)))
+
+
+@all_three.misconception()
+def temperature_last(z, T, k, p):
+    """You cut at temperature 1, and warmed what was left. The temperature comes first."""
+    left = nucleus(likeliest(softmax(1.0 * z), k), p)
+    return left ** (1 / T) / (left ** (1 / T)).sum()
+
+
+@all_three.misconception()
+def temperature_forgotten(z, k, p):
+    """You cut rightly, and the temperature is missing."""
+    return nucleus(likeliest(softmax(1.0 * z), k), p)
+
+
+@exercise.reference
+def shaped(
+    z: Float[ndarray, " V"], temperature: float = 1.0, k: int | None = None, p: float | None = None
+) -> Float[ndarray, " V"]:
+    """Return the probabilities with which the next token is drawn."""
+    if temperature == 0:
+        return np.eye(len(z))[np.argmax(z)]
+    probabilities = softmax((z - z.max()) / temperature)
+    if k is not None:
+        probabilities = likeliest(probabilities, k)
+    return probabilities if p is None else nucleus(probabilities, p)
+
+
+@exercise.alternative
+def through_a_mask(z, temperature=1.0, k=None, p=None):
+    """Put −∞ where nothing may come, and take a softmax after each cut."""
+    z = np.asarray(z, float)
+    if temperature == 0:
+        out = [0.0] * len(z)
+        out[int(np.argmax(z))] = 1.0
+        return out
+    z = (z - z.max()) / temperature
+    order = sorted(range(len(z)), key=lambda i: (-z[i], i))
+    if k is not None:
+        z[order[k:]] = -inf
+    if p is not None:
+        found, total = softmax(z), 0.0
+        for i in order:
+            if total >= p - 1e-12:
+                z[i] = -inf
+            total += found[i]
+    return softmax(z)
+
+
+@exercise.alternative
+def sums_before_each(z, temperature=1.0, k=None, p=None):
+    """Keep a token where those before it have less than p together."""
+    z = np.asarray(z, np.float64)
+    if temperature == 0:
+        return (np.arange(len(z)) == z.argmax()) * 1.0
+    q = np.exp((z - z.max()) / temperature)
+    order = np.lexsort((np.arange(len(z)), -z))
+    q = q[order] / q.sum()
+    if k is not None:
+        q[k:] = 0
+        q = q / q.sum()
+    if p is not None:
+        q[np.cumsum(q) - q >= p - 1e-12] = 0
+    out = np.zeros(len(z))
+    out[order] = q / q.sum()
+    return out
+
+
+@exercise.alternative
+def cuts_on_unshared_weights(z, temperature=1.0, k=None, p=None):
+    """Compare with p times the sum of what is left, and divide once, at the end."""
+    z = np.asarray(z, float)
+    weights = np.zeros(len(z))
+    if temperature == 0:
+        weights[z.argmax()] = 1
+        return weights
+    weights = np.exp((z - z.max()) / temperature)
+    order = np.argsort(-z, kind="stable")
+    if k is not None:
+        weights[order[k:]] = 0
+    if p is not None:
+        before, total = 0.0, weights.sum()
+        for i in order:
+            weight = weights[i]
+            if before >= p * total - 1e-12:
+                weights[i] = 0
+            before += weight
+    return weights / weights.sum()
+
+
+def logits_for(rng, size=7):
+    """Logits in which no two are level."""
+    return rng.permutation(np.arange(size)) * 0.6 + rng.normal(size=size) * 0.1
+
+
+@exercise.check(points=0.5, visible=True)
+def each_by_itself(call, rng):
+    """Temperature alone, top-k alone and top-p alone."""
+    z = logits_for(rng)
+    agree(call(z, 2.0), shaped(z, 2.0))
+    agree(call(z, 1.0, 3), shaped(z, 1.0, 3))
+    agree(call(z, 1.0, None, 0.7), shaped(z, 1.0, None, 0.7))
+    leaves_alone(call, z, 0.5, 3, 0.7)
+
+
+@exercise.check(points=0.5)
+def in_this_order(call, rng):
+    """All three together: temperature, then top-k, then top-p of what is left."""
+    for _ in range(6):
+        z, k = logits_for(rng), int(rng.integers(3, 6))
+        for temperature, p in ((2.5, 0.6), (0.6, 0.9), (1.7, 0.8)):
+            agree(call(z, temperature, k, p), shaped(z, temperature, k, p))
+
+
+@exercise.check(points=0.25)
+def level_tokens(call, rng):
+    """Where tokens are level at the last place, the one with the smaller id is kept."""
+    for _ in range(4):
+        z = rng.permutation([3.0, 2, 2, 2, 1, 0])
+        agree(call(z, 1.0, 2), shaped(z, 1.0, 2))
+        agree(call(z, 1.0, 3), shaped(z, 1.0, 3))
+        agree(call(z, 1.0, None, 0.6), shaped(z, 1.0, None, 0.6))
+
+
+@exercise.check(points=0.5)
+def at_the_limits(call, rng):
+    """Temperature 0 is greedy, p = 1 and k ≥ V keep all; logits of ±1000, −∞ among them, do."""
+    z = logits_for(rng)
+    level = rng.permutation([2.0, 2, 1, 0])
+    agree(call(z, 0.0), shaped(z, 0.0))
+    agree(call(level, 0.0), shaped(level, 0.0))
+    agree(call(z, 1.5, 99, 1.0), shaped(z, 1.5))
+    agree(call(z, 1.0, 1), shaped(z, 0.0))
+    agree(call(z, 1.0, None, 1e-3), shaped(z, 0.0))
+    large = np.array([1000.0, 999, -inf, -1000, 998])
+    agree(call(large, 2.0, 3, 0.9), shaped(large, 2.0, 3, 0.9))
+    rows_sum_to_one(np.asarray(call(large + 5, 0.7)))
+
+
+def cut(z, temperature, k, p, *, first=softmax, keep=likeliest, sum_up=nucleus):
+    """The reference with another step."""
+    if temperature == 0:
+        return np.eye(len(z))[np.argmax(z)]
+    found = first((z - z.max()) / temperature)
+    found = found if k is None else keep(found, k)
+    return found if p is None else sum_up(found, p)
+
+
+@exercise.misconception
+def hot_is_cold(z, temperature=1.0, k=None, p=None):
+    """You multiply by the temperature: divide, so that heat levels differences."""
+    return cut(z, 1 / temperature if temperature else 0, k, p)
+
+
+@exercise.misconception
+def no_temperature(z, temperature=1.0, k=None, p=None):
+    """The temperature has no effect."""
+    return cut(z, 1.0, k, p)
+
+
+@exercise.misconception(credit=0.5)
+def temperature_after_the_cuts(z, temperature=1.0, k=None, p=None):
+    """You cut at temperature 1 and warm what is left. The temperature comes first."""
+    found = cut(z, 1.0, k, p)
+    if temperature == 0:
+        return cut(z, 0, k, p)
+    found = (found / found.max()) ** (1 / temperature)
+    return found / found.sum()
+
+
+@exercise.misconception(credit=0.5)
+def top_p_before_top_k(z, temperature=1.0, k=None, p=None):
+    """You cut by p before you cut by k. By then the probabilities are others."""
+    found = cut(z, temperature, None, p)
+    return found if k is None else likeliest(found, k)
+
+
+@exercise.misconception(credit=0.3)
+def one_before_p(z, temperature=1.0, k=None, p=None):
+    """Top-p also keeps the token with which the sum reaches p."""
+    return cut(z, temperature, k, p, sum_up=lambda q, p: likeliest(q, max(1, count_of(q, p) - 1)))
+
+
+@exercise.misconception(credit=0.3)
+def shares_left_as_they_were(z, temperature=1.0, k=None, p=None):
+    """What is left doesn't add up to 1: divide by its sum."""
+    if temperature == 0:
+        return cut(z, 0, k, p)
+    found = softmax((z - z.max()) / temperature)
+    return found * (cut(z, temperature, k, p) > 0)
+
+
+@exercise.misconception
+def tie_kept_whole_in_code(z, temperature=1.0, k=None, p=None):
+    """Of tokens that are level you keep all, more than k: of equal ones the smaller id wins."""
+
+    def keep(found, k):
+        return kept_only(found, found >= np.sort(found)[-min(k, len(found))])
+
+    def sum_up(found, p):
+        return kept_only(found, found >= np.sort(found)[-count_of(found, p)])
+
+    return cut(z, temperature, k, p, keep=keep, sum_up=sum_up)
+
+
+@exercise.misconception
+def last_of_level_ones(z, temperature=1.0, k=None, p=None):
+    """Of tokens that are level you keep those with the larger id."""
+    return shaped(z[::-1], temperature, k, p)[::-1]
+
+
+@exercise.misconception(credit=0.3)
+def zeros_instead_of_infinity(z, temperature=1.0, k=None, p=None):
+    """You set logits to 0 where nothing may come, and e⁰ is 1. Their logit is −∞."""
+    kept = cut(z, temperature, k, p) > 0
+    return softmax(np.where(kept, z / (temperature or 1e-9), 0.0))
+
+
+@exercise.misconception
+def exponentials_overflow(z, temperature=1.0, k=None, p=None):
+    """Large logits overflow, and temperature 0 divides by 0: both need a word of their own."""
+    with np.errstate(all="ignore"):
+        e = np.exp(z / np.float64(temperature))
+        found = e / e.sum()
+        found = found if k is None else likeliest(found, k)
+        return found if p is None else nucleus(found, p)
+
+
+@exercise.misconception
+def temperature_zero_divides(z, temperature=1.0, k=None, p=None):
+    """You divide by a temperature of 0. It means greedy decoding, and needs a line of its own."""
+    if temperature == 0:
+        return np.full(len(z), np.nan)
+    return shaped(z, temperature, k, p)
+
+
+@exercise.misconception
+def shared_at_temperature_zero(z, temperature=1.0, k=None, p=None):
+    """At temperature 0 you share among level tokens. Greedy decoding takes one: the smaller id."""
+    if temperature == 0:
+        return (z == z.max()) / np.count_nonzero(z == z.max())
+    return shaped(z, temperature, k, p)
+
+
+@exercise.misconception(credit=0.3)
+def compared_with_the_likeliest(z, temperature=1.0, k=None, p=None):
+    """You compare each token with the likeliest one. Top-p adds probabilities up."""
+    return cut(z, temperature, k, p, sum_up=lambda q, p: kept_only(q, q >= (1 - p) * q.max()))
+
+
+@exercise.reference
+def sample(
+    z: Float[ndarray, " V"],
+    size: int,
+    seed: int,
+    temperature: float = 1.0,
+    k: int | None = None,
+    p: float | None = None,
+) -> Int[ndarray, " size"]:
+    """Return ``size`` tokens, drawn independently with the probabilities of `shaped`."""
+    sums = np.cumsum(shaped(z, temperature, k, p))
+    u = np.random.default_rng(seed).random(size)
+    return np.searchsorted(sums / sums[-1], u, side="right")
+
+
+@exercise.alternative
+def by_choice(z, size, seed, temperature=1.0, k=None, p=None):
+    """Let NumPy draw."""
+    return np.random.default_rng(seed).choice(len(z), size, p=shaped(z, temperature, k, p))
+
+
+@exercise.alternative
+def by_noise(z, size, seed, temperature=1.0, k=None, p=None):
+    """Add Gumbel noise to the logarithms of the probabilities, and take the largest."""
+    with np.errstate(divide="ignore"):
+        logs = np.log(shaped(z, temperature, k, p))
+    g = np.random.default_rng(seed).gumbel(size=(size, len(z)))
+    return np.argmax(logs + g, axis=1)
+
+
+@exercise.alternative
+def one_after_the_other(z, size, seed, temperature=1.0, k=None, p=None):
+    """A loop over the draws, with the generator of the standard library."""
+    generator = random.Random(seed)
+    law = shaped(z, temperature, k, p)
+    return generator.choices(range(len(z)), weights=law.tolist(), k=size)
+
+
+DRAWS = 20_000
+# X² of five tokens has four degrees of freedom, and P(X² > x) = e^(-x/2) (1 + x/2): for 55 that is
+# 3.2e-11, so that of all right answers in one hundred million gradings less than one fails.
+TOO_FAR = 55.0
+
+
+def drawn(call, law, *args):
+    """How often each token came."""
+    found = np.asarray(call(*args))
+    require(found.shape == (args[1],), f"size={args[1]} gives a result of another shape")
+    require(found.dtype.kind in "iu", f"tokens are whole numbers, not {found.dtype}")
+    inside = found.min() >= 0 and found.max() < len(law)
+    require(inside, f"a token lies outside 0, …, {len(law) - 1}")
+    return found
+
+
+def chi_squared(found, law):
+    """Σ (found − expected)²/expected over the tokens that may come."""
+    counts = np.bincount(found, minlength=len(law))
+    may = law > 0
+    require(counts[~may].sum() == 0, "a token has come that is cut off")
+    expected = len(found) * law[may]
+    return float(((counts[may] - expected) ** 2 / expected).sum())
+
+
+@exercise.check(points=0.25, visible=True)
+def only_one_can_come(call, rng):
+    """Where a single token is left, it comes every time."""
+    z = np.array([0.5, 3.0, 2.0, -1.0])
+    for args in ((0.0,), (1.0, 1), (2.0, None, 0.05)):
+        agree(call(z, 6, 3, *args), np.full(6, 1), what="the tokens")
+        agree(call(z[::-1], 5, 4, *args), np.full(5, 2), what="the tokens")
+
+
+@exercise.check(points=1)
+def as_often_as_they_should(call, rng):
+    """20,000 draws from five tokens agree with the exact probabilities, by a chi-squared test."""
+    z = np.array([2.0, 1.0, 0.5, 0.0, -0.5, -2.0, -2.5])
+    for temperature, k, p in ((1.0, 5, None), (2.0, 5, None), (0.7, 5, 1.0), (1.5, None, 0.88)):
+        args = (rng.permutation(z), DRAWS, int(rng.integers(1 << 30)), temperature, k, p)
+        law = call.own(shaped)(args[0], temperature, k, p)
+        distance = chi_squared(drawn(call, np.asarray(law, float), *args), np.asarray(law, float))
+        require(
+            distance < TOO_FAR,
+            f"X² is {distance:.0f}, where chance alone stays below {TOO_FAR:.0f} all but always",
+        )
+
+
+@exercise.check(points=0.25)
+def seeds_decide(call, rng):
+    """One seed gives the same tokens again, another one others; and not all are alike."""
+    z = np.array([0.3, 0.1, 0.0, 0.2])
+    one, same, other = (np.asarray(call(z, 200, seed)) for seed in (7, 7, 8))
+    require(
+        np.array_equal(one, same),
+        "the same seed gives other tokens the second time: make a generator from it in every call",
+    )
+    require(np.any(one != other), "another seed gives the same tokens")
+    require(np.ptp(one) > 0, "all tokens of a draw are alike")
+
+
+@exercise.misconception
+def always_the_likeliest(z, size, seed, temperature=1.0, k=None, p=None):
+    """You take the likeliest token each time. That is greedy decoding, and nothing is drawn."""
+    return np.full(size, np.argmax(shaped(z, temperature, k, p)))
+
+
+@exercise.misconception
+def one_draw_repeated(z, size, seed, temperature=1.0, k=None, p=None):
+    """You draw once and repeat that token: each of them is drawn by itself."""
+    return np.full(size, sample(z, 1, seed, temperature, k, p)[0])
+
+
+@exercise.misconception
+def all_alike(z, size, seed, temperature=1.0, k=None, p=None):
+    """All tokens that are left come equally often. They have probabilities of their own."""
+    left = np.flatnonzero(shaped(z, temperature, k, p))
+    return np.random.default_rng(seed).choice(left, size)
+
+
+@exercise.misconception(credit=0.3)
+def drawn_at_temperature_one(z, size, seed, temperature=1.0, k=None, p=None):
+    """You draw at temperature 1, whatever was asked for."""
+    return sample(z, size, seed, 1.0, k, p)
+
+
+@exercise.misconception(credit=0.3)
+def nothing_cut_off(z, size, seed, temperature=1.0, k=None, p=None):
+    """You draw from all tokens: hand k and p on."""
+    return sample(z, size, seed, temperature)
+
+
+@exercise.misconception
+def one_seed_for_all(z, size, seed, temperature=1.0, k=None, p=None):
+    """Every seed gives the same tokens: make the generator from the seed that comes in."""
+    return sample(z, size, 0, temperature, k, p)
+
+
+@exercise.misconception(credit=0.5)
+def place_among_those_left(z, size, seed, temperature=1.0, k=None, p=None):
+    """You return places among the tokens that are left. Asked for are their ids."""
+    law = shaped(z, temperature, k, p)
+    return np.random.default_rng(seed).choice(np.count_nonzero(law), size, p=law[law > 0])
+
+
+def written(table, start, length):
+    """What greedy decoding writes behind a token."""
+    out = [start]
+    for _ in range(length):
+        out.append(int(np.argmax(table[out[-1]])))
+    return out[1:]
+
+
+def repeats_after(path):
+    """After how many tokens a long path goes round."""
+    return next(n for n in range(1, len(path)) if path[-1] == path[-1 - n])
+
+
+@exercise.part(points=0.5, answer=Count())
+def path(table, start):
+    """The eight tokens that greedy decoding writes behind the start, shape (8,)."""
+    return written(table, start, 8)
+
+
+@path.misconception()
+def column_instead_of_row(table, start):
+    """You looked down a column. A row has what comes behind its token."""
+    return written(table.T, start, 8)
+
+
+@path.misconception(credit=0.5)
+def start_written_again(table, start):
+    """The start stands there already. Your list begins with what comes behind it."""
+    return [start, *written(table, start, 7)]
+
+
+@path.misconception()
+def least_likely_written(table, start):
+    """You took the smallest logit of each row."""
+    return written(-table, start, 8)
+
+
+@path.misconception()
+def row_of_the_start_again(table, start):
+    """You looked into the row of the start each time. The next row is that of the last token."""
+    return [int(np.argmax(table[start]))] * 8
+
+
+@path.misconception()
+def no_token_twice(table, start):
+    """You kept tokens from coming twice. Greedy decoding has no such rule."""
+    out, free = [start], set(range(len(table))) - {start}
+    while free and len(out) < 9:
+        out.append(max(free, key=lambda token: table[out[-1]][token]))
+        free.remove(out[-1])
+    return [*out[1:], *[out[-1]] * (9 - len(out))]
+
+
+@exercise.part(points=0.25, answer=Count())
+def period(path):
+    """After how many tokens it repeats itself."""
+    return repeats_after([int(token) for token in path])
+
+
+@period.misconception()
+def tokens_before_it_repeats(path):
+    """You counted the different tokens. Some may come before the circle begins."""
+    return len({int(token) for token in path})
+
+
+@exercise.part(
+    points=0.25,
+    answer=Choice(
+        [
+            "It goes round in a circle sooner or later, whatever its weights: there are finitely"
+            " many texts that fill its window.",
+            "It goes round if two of its logits are level, and else need not.",
+            "It goes round only if it was trained too little: a good model finds its way out.",
+            "It goes round at once if the temperature is low, and never above 1.",
+        ]
+    ),
+)
+def forever():
+    """A model that sees the last n tokens is decoded greedily without end. What does it do?"""
+    return "A"
+
+
+@forever.misconception()
+def ties_needed():
+    """Ties don't matter: what comes next depends on the window alone, and always in one way."""
+    return "B"
+
+
+@forever.misconception()
+def training_helps():
+    """The better model, too, writes what its window says. How many windows are there?"""
+    return "C"
+
+
+@forever.misconception()
+def temperature_matters():
+    """Greedy decoding takes the largest logit, whatever the temperature is."""
+    return "D"
