@@ -322,6 +322,13 @@ def unigram_not_smoothed(train, test, after_each):
     return both(alone_in(train, 1e-9), after_each, test)
 
 
+@test_bits.misconception()
+def unigram_divided_by_the_old_sum(train, test, after_each):
+    """In the unigram model three counts grew by 1 each: divide by their new sum."""
+    alone = (np.bincount(train, minlength=3) + 1) / len(train)
+    return both(alone, after_each, test)
+
+
 @exercise.reference
 def bigram_bits(train: Int[ndarray, " n"], test: Int[ndarray, " m"], V: int, alpha: float) -> float:
     """Return the bits per token of a text but for its first token, by the counts of another."""

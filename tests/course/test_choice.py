@@ -173,6 +173,14 @@ def test_a_plan_that_does_not_fit_says_what_may_go(motion):
     assert "1.0 hours are missing. Nothing is built on the code of m01 (2.0 h)" in markdown(made)
 
 
+def test_a_notebook_that_is_a_choice_as_a_whole_is_in_no_week(motion):
+    loaded = motion(f'"core": ["{FALL}"], "optional": True', fall=60, mean_speeds=30)
+    made = plan([loaded], 2, 1.5)
+    assert made.weeks == [[], []]
+    assert made.minutes == 0
+    assert "In no week, since it is optional: m01 (1.0 h)." in markdown(made)
+
+
 def test_a_plan_needs_minutes(motion):
     with pytest.raises(CourseError, match="m01_motion/fall doesn't say how long it takes"):
         plan([motion('"core": ["fall"]')], 2, 1.0)
