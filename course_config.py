@@ -108,7 +108,6 @@ c.Course.assignments = [
     {
         "id": "a14_text",
         "title": "From text to text",
-        "guessed": (0.025, "which curve is which, and why: single choices beside what is computed"),
         "core": ["bpe_code", "bits_per_byte", "train_text", "read_out"],
         "optional": True,
         "guessed": (0.03, "which curve is whose, and why, are six choices"),
