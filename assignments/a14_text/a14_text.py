@@ -36,6 +36,13 @@
 # %%
 import numpy as np
 
+# %% tags=["demonstration"]
+try:
+    import matplotlib.pyplot as plt
+except ImportError:
+    plt = None
+    print("There is no matplotlib here. Below each picture's cell stands what it shows.")
+
 # %% [markdown]
 # ## 1 Tokens
 #
@@ -315,7 +322,7 @@ sign_of_no_warm_up = None  # a letter of a statement
 def train_text(seed: int, d: int, text: "whole numbers (N,)") -> "(dictionary of arrays, losses)":
     """A decoder of width d that has read the text, and the loss at each step of its training.
 
-    >>> weights, losses = train_text(0, 44, np.load("lessons.npz")["01"].astype(int))
+    >>> weights, losses = train_text(0, 44, np.arange(2000) % 512)
     >>> weights["out.W"].shape[1], bool(losses[-1] < losses[0])
     (512, True)
     """
@@ -335,6 +342,21 @@ def train_text(seed: int, d: int, text: "whole numbers (N,)") -> "(dictionary of
 # Worked example: logits $(1, 2, 0, 1)$, ids 0 to 3. At $T = 1$ the probabilities are $0.1966, 0.5344, 0.0723, 0.1966$. Top-k with $k = 2$ keeps 1 and 0, since 0 and 3 are level:
 # $(0.2689, 0.7311, 0, 0)$. Top-p with $p = 0.8$ keeps 1, 0 and 3: $0.5344 + 0.1966$ is less than 0.8, so one more is needed. Both together, $k = 2$ and then $p = 0.7$, keep token 1 alone:
 # after top-k it has 0.7311. Without sharing out in between it would have taken two.
+
+# %% tags=["demonstration"]
+if plt:
+    logits = np.array([2.0, 1.0, 1.0, 0.0])
+    figure, axis = plt.subplots(figsize=(5.5, 2.8), layout="constrained")
+    for temperature, style in ((0.5, "o-"), (1.0, "s--"), (2.5, "^:")):
+        powers = np.exp(logits / temperature)
+        axis.plot(range(4), powers / powers.sum(), style, label=f"T = {temperature}")
+    axis.set(xlabel="rank of the token", ylabel="probability", xticks=range(4), ylim=(0, 1))
+    axis.legend()
+    plt.show()
+
+# %% [markdown]
+# *The picture:* the probabilities of these four logits, the likeliest token first, at three temperatures. At $T = 0.5$ they fall from 0.78 to 0.01, at $T = 1$ from 0.53 to 0.07, and at $T = 2.5$
+# from 0.36 to 0.16: heat levels them, and top-p then needs more tokens.
 
 # %%
 your_numbers("sampling")
