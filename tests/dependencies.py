@@ -113,7 +113,7 @@ def assignment_of(item):
 def page_of(item):
     """The page whose commands a test runs."""
     page = item.callspec.params.get("page") if hasattr(item, "callspec") else None
-    return page.relative_to(ROOT).as_posix() if page else ""
+    return page.relative_to(ROOT).as_posix() if isinstance(page, Path) else ""
 
 
 @cache
