@@ -48,16 +48,20 @@ class Disguises(Language):
         return not self.is_rid_of(before.written_names - line.written_names)
 
     def _is_times_one(self, before: Line, line: Line) -> bool:
-        """Whether a line is the one before, and beside it what is given to be 1."""
-        plain = self.essence.with_names(line.structure, self.ones)
-        earlier = self.essence.with_names(before.structure, self.ones)
+        """Whether a line is the one before, and beside it what is given to be 1.
+
+        A 1 inside the one before may well be replaced by that.
+        """
+        ones = dict.fromkeys(self.ones, ("name", "#1"))
+        plain = self.essence.with_names(line.structure, ones)
+        earlier = self.essence.with_names(before.structure, ones)
         new = plain != line.essence and earlier == before.essence
         return new and self.essence.is_made_of(plain, [before.structure])
 
     @property
-    def ones(self) -> Mapping[Structure, Structure]:
-        """What is given to be 1, and 1."""
-        return {}
+    def ones(self) -> Collection[Structure]:
+        """What is given to be 1."""
+        return ()
 
     def is_rid_of(self, names: Collection[str]) -> bool:
         """Whether some names are there at the beginning and may not be at the end."""

@@ -9,7 +9,6 @@ from typing import ClassVar
 
 import sympy
 
-from autograder.algebra.deriving import structure as structures
 from autograder.algebra.deriving.chain import Chain
 from autograder.algebra.deriving.essence import Essence
 from autograder.algebra.deriving.indexed import (
@@ -114,11 +113,11 @@ class Premises(Chain):
         return {}
 
     @functools.cached_property
-    def ones(self) -> Mapping[Structure, Structure]:
-        """What a fact says to be 1, and 1."""
+    def ones(self) -> Collection[Structure]:
+        """What a fact says to be 1."""
         sides = [(fact.left, fact.right) for fact in self.facts.values()]
         pairs = [*sides, *((right, left) for left, right in sides)]
-        return {structure(self.tree(a)): structures.ONE for a, b in pairs if b == "1"}
+        return [structure(self.tree(a)) for a, b in pairs if b == "1"]
 
     def behind(self, names: Collection[str]) -> set[str]:  # noqa: ARG002
         """Return nothing, for the same reason."""
