@@ -50,6 +50,8 @@ Function = Callable[..., Any]
 
 #: The note of checks that wait for a GPU.
 NO_GPU = "no_gpu"
+#: The note of checks that could not decide.
+UNDECIDED = "inconclusive"
 _LOST = "lost"
 _NOT_THERE = ("missing", "left_over")
 _IDLE = "Your function returns the same everywhere, whatever it is given."
@@ -73,7 +75,7 @@ def grade_checks(
     A check is skipped where the one it comes after earned nothing, unless that failed by a known
     mistake in something that was computed: what is right behind it counts.  After a call that ran
     out of time the remaining checks fail without being run: a hang costs its time once.  ``watch``
-    is shown what each check recorded.
+    is shown what each check recorded that does not stand behind a mistake.
     """
     items: dict[str, Item] = {}
     callee = Watched(call if isinstance(call, Callee) else Ours(call), function.without)
@@ -84,12 +86,11 @@ def grade_checks(
     timed_out = False
     for check in function.checks:
         before = items[check.after.name] if check.after else None
+        behind = bool(before and before.name in slips and before.note in known)
         if before and before.status is Status.ERRORED:
             items[check.name] = _item(check, Status.ERRORED, before.note, before.feedback)
-        elif before and not (before.score or (before.name in slips and before.note in known)):
-            items[check.name] = _item(
-                check, Status.SKIPPED, "skipped", f"Not run: it builds on “{before.rubric}”"
-            )
+        elif before and not (before.score or behind):
+            items[check.name] = _not_run(check, before)
         elif check.gpu and not callee.has_gpu:
             items[check.name] = _item(check, Status.ERRORED, NO_GPU, _LATER)
         elif timed_out:
@@ -104,10 +105,12 @@ def grade_checks(
             proven = any(item.status is Status.PASSED for item in items.values())
             found = _run(function, check, recorder, secret, mistakes, proven, earned)
             items[check.name] = callee.judged(found)
+            if behind and before and items[check.name].note == UNDECIDED:  # nobody need look at it
+                items[check.name] = _not_run(check, before)
             timed_out = items[check.name].note in ("timeout", TOO_MUCH)
             if items[check.name].note and computed(function, recorder, secret):
                 slips.add(check.name)
-            if watch:
+            if watch and not behind:
                 watch(check, recorder)
     return priced(function, explained(function, callee, list(items.values()), secret), slips)
 
@@ -232,7 +235,7 @@ def _judged(
             return _item(
                 check,
                 Status.ERRORED,
-                "inconclusive",
+                UNDECIDED,
                 f"Nothing is decided: {failure}. The score is withheld; a person will look at it.",
             )
         case Mismatch():
@@ -268,6 +271,10 @@ def _judged(
         "grader_error",
         f"The check itself failed ({type(failure).__name__}); a person will look at it.",
     )
+
+
+def _not_run(check: Check, before: Item) -> Item:
+    return _item(check, Status.SKIPPED, "skipped", f"Not run: it builds on “{before.rubric}”")
 
 
 def _failed(
