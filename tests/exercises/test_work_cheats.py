@@ -36,4 +36,7 @@ def test_a_cheat_is_caught_where_it_cheats_and_honest_code_nowhere(name, zygote,
             items += grade_checks(function, call)
     lost = {item.name: item for item in items if item.status != "passed"}
     skipped = {name for name, item in lost.items() if item.status == "skipped"}
-    assert set(lost) - skipped == cheat.caught, lost
+    # Behind a known mistake the others are run, and may fail by it as well.
+    checks = [check for function in functions for check in function.checks]
+    behind = {check.name for check in checks if check.after and check.after.name in lost}
+    assert set(lost) - skipped - behind <= cheat.caught <= set(lost), lost
