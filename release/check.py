@@ -3394,18 +3394,17 @@ def _difference(
 
 def _otherwise(found: Difference, what: str) -> str:
     """Say of a result that is no array like the expected one what it is."""
-    match found.kind:
-        case "length":
-            should = f"{type(found.right).__name__} of {len(found.right)}"
-            return f"{what} should be a {should}, not {kind_of(found.came)}"
-        case "entry":
-            return f"{what} has no entry {found.at[-1]!r}"
-        case "other":
-            return f"{what} is {brief(found.came)}; {brief(found.right)} was expected"
-        case "ragged":
-            return f"{what} is a ragged list; an array of numbers was expected"
-        case "numbers":
-            return f"{what} is {kind_of(found.came)}; {counted(found.right.shape)} was expected"
+    came = kind_of(found.came)
+    if found.kind == "length":
+        return f"{what} should be a {type(found.right).__name__} of {len(found.right)}, not {came}"
+    if found.kind == "entry":
+        return f"{what} has no entry {found.at[-1]!r}"
+    if found.kind == "other":
+        return f"{what} is {brief(found.came)}; {brief(found.right)} was expected"
+    if found.kind == "ragged":
+        return f"{what} is a ragged list; an array of numbers was expected"
+    if found.kind == "numbers":
+        return f"{what} is {came}; {counted(found.right.shape)} was expected"
     return ""
 
 
