@@ -16,9 +16,9 @@ ASSIGNMENTS = {id: assigned(id) for id in COURSE.ids()}
 EXERCISES = [(a, id) for a, loaded in ASSIGNMENTS.items() for id in loaded.exercises]
 
 
-#: Minutes each, of 33 trainings or of many mistakes on top of others: `autograder verify` proves
+#: Minutes each, of trainings or of many mistakes on top of others: `autograder verify` proves
 #: them, and here the tests of their values try them.
-LONG = ("train_text", "cap_forward", "torch_block")
+LONG = ("train_text", "cap_forward", "cap_gradcheck", "cap_seq2seq", "torch_block")
 
 #: Of the 64 of an exercise; with all of them `autograder verify` takes several times as long.
 VARIANTS = 8
