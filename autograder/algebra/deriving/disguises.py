@@ -52,7 +52,7 @@ class Disguises(Language):
 
         A 1 inside the one before may well be replaced by that.
         """
-        ones = dict.fromkeys(self.ones, ("name", "#1"))
+        ones = dict.fromkeys(self.ones, ("name", "#one"))  # bound indices are #1, #2, …
         plain = self.essence.with_names(line.structure, ones)
         earlier = self.essence.with_names(before.structure, ones)
         new = plain != line.essence and earlier == before.essence
