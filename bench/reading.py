@@ -5,9 +5,9 @@
     python bench/reading.py --save assignments/a14_text/data/lessons.npz
 
 For each seed the reference is trained as it is in the jail, on one core, and tried on the two
-lessons that it was not given, by what the exercise's checks draw. `--curves` prints the losses of four
-kinds of runs, for `CURVES` in the exercise; `--save` cuts the frozen text into lessons, and writes
-their tokens in the vocabulary of 512, which the first 256 merges make.
+lessons that it was not given, by what the exercise's checks draw. `--curves` prints the losses of
+four kinds of runs, for `CURVES` in the exercise; `--save` cuts the frozen text into lessons, and
+writes their tokens in the vocabulary of 512, which the first 256 merges make.
 """
 
 import argparse
@@ -64,9 +64,9 @@ def tried(module, seed):
     return {
         "seed": seed,
         "seconds": round(sum(seconds), 2),
-        "bits": round(run.own, 4),
-        "pairs": round(run.pairs, 4),
-        "below_pairs": round(run.pairs - run.own, 4),
+        "bits": round(float(run.own), 4),
+        "pairs": round(float(run.pairs), 4),
+        "below_pairs": round(float(run.pairs - run.own), 4),
         "looks_back": round(run.looks_back(), 4),
         "last_losses": round(float(run.losses[-40:].mean()), 4),
         "read_again": round(run.read_again(), 4),

@@ -33,7 +33,9 @@ def pytest_addoption(parser):
 
 
 def pytest_configure(config):
-    """Remember what passes."""
+    """Remember what passes; the processes that share the tests take a thread each."""
+    for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
+        os.environ.setdefault(name, "1")
     config.pluginmanager.register(Proved(config))
 
 

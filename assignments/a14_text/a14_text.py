@@ -291,7 +291,7 @@ def bigram_bits(train: "(n,) whole numbers", test: "(m,) whole numbers", V: int,
 # $(n_{ab} + 5 u_b)/(n_a + 5)$, where $u_b$ is the share of the token $b$.
 #
 # - Four points come with fewer bits than the pairs need, and a share of them before. A model that goes by the last token alone earns none of them, however it came about: what stands before has to help.
-# - Four come with 0.12 bits per byte less than the pairs, and a share of them before. *Measured:* with twenty seeds our own is 0.26 to 0.32 below.
+# - Four come with 0.12 bits per byte less than the pairs, and a share of them before. *Measured:* with twenty seeds our own is 0.24 to 0.32 below.
 # - One point is for the losses: they begin near $\log 512 = 6.24$, fall, and end where the model's loss on the text is that it has read.
 #
 # A model that was not trained by this call earns nothing, and the grader numbers all tokens anew, by chance: so train on what comes in, and leave the file alone. Leave no training in a cell of

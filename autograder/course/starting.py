@@ -23,10 +23,8 @@ def warm_up() -> None:
     """
     forkserver.set_forkserver_preload(_PRELOADED)
     # Its arrays are small, and a second thread would take a processor from students' code.
-    with (
-        environment(OPENBLAS_NUM_THREADS=os.environ.get("OPENBLAS_NUM_THREADS", "1")),
-        _short_folder(),
-    ):
+    one = {name: os.environ.get(name, "1") for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS")}
+    with environment(**one), _short_folder():
         forkserver.ensure_running()
     threading.Thread(target=probe, daemon=True).start()
 

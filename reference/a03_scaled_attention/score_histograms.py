@@ -3,6 +3,7 @@
 Source: Vaswani et al. (2017), "Attention is all you need", section 3.2.1, footnote 4.
 """
 
+import functools
 import math
 
 import numpy as np
@@ -35,6 +36,7 @@ def draw(rng):
     return {"seed": int(rng.integers(100, 1000))}
 
 
+@functools.cache  # each part and each mistake wants them again
 def scores(seed):
     """The scores of 2000 pairs for each width, in the order in which the text draws them."""
     rng = np.random.default_rng(seed)
