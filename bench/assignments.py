@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import platform
 import shutil
 import statistics
@@ -106,7 +107,9 @@ def measured(id: str, students: int) -> dict[str, Any]:
         for student in OTHERS:
             shutil.rmtree(course.folder("submitted") / student / id)
         child = [sys.executable, __file__, "--in", str(root), id]
-        found = json.loads(subprocess.run(child, check=True, capture_output=True).stdout)
+        graders = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+        run = subprocess.run(child, check=True, capture_output=True, env=graders)
+        found = json.loads(run.stdout)
         first = course.submission("student_001", id)
         alone = measure([PROGRAM, "grade-file", str(first)], root)
         return {**found, "alone_s": round(alone.cpu, 2)}
