@@ -97,8 +97,7 @@ def _texts(files: Mapping[str, bytes]) -> Iterator[tuple[str, str]]:
             for number, cell in enumerate(json.loads(text)["cells"], 1):
                 yield f"{name}, cell {number}", "\n".join(_strings(cell))
         elif name.endswith(".json"):
-            for string in _strings(json.loads(text)):
-                yield name, string
+            yield name, "\0".join(_strings(json.loads(text)))
         else:
             yield name, text
 

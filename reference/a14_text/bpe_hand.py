@@ -61,14 +61,12 @@ def commonest(found):
 
 def merged(ids, pair, new):
     """Replace a pair by a new token, from left to right."""
+    ids, (one, two) = list(map(int, ids)), map(int, pair)
     out, i = [], 0
     while i < len(ids):
-        if tuple(ids[i : i + 2]) == tuple(pair):
-            out.append(new)
-            i += 2
-        else:
-            out.append(int(ids[i]))
-            i += 1
+        fits = ids[i] == one and ids[i + 1 : i + 2] == [two]
+        out.append(new if fits else ids[i])
+        i += 1 + fits
     return out
 
 
