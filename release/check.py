@@ -2436,245 +2436,6 @@ def _either(says: list[str]) -> str:
     return f"Either: {' Or: '.join(different)}" if different[1:] else different[0]
 
 
-GREEK = re.findall(
-    r"\w+",
-    "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi pi rho sigma tau "
-    "phi chi psi omega",
-)
-
-
-class NumbersByName(dict):  # type: ignore[type-arg]
-    """Numbers by name, shown as formulas; or none, and a message that says why.
-
-    Sentences by letter, which are to be put in order, are shown as a list; so are ``lists`` of
-    statements to choose from, by what asks for them.
-    """
-
-    def __init__(
-        self,
-        numbers: dict[str, Any],
-        message: str = "",
-        lists: dict[str, dict[str, str]] | None = None,
-    ) -> None:
-        super().__init__(numbers)
-        self._message, self._choices = message, lists or {}
-
-    def __missing__(self, name: object) -> Any:
-        raise KeyError(self._message or f"no {name!r} among your numbers: {', '.join(self)}")
-
-    def __repr__(self) -> str:
-        lines = block({name: self[name] for name in self if name not in self._lists}, 1000)
-        lines += [
-            f"{letter}  {text}" for name in self._lists for letter, text in self[name].items()
-        ]
-        for name, texts in self._choices.items():
-            lines.append(f"{name}, to choose from:")
-            lines += [f"  {letter}  {text}" for letter, text in texts.items()]
-        return self._message or "\n".join(lines)
-
-    @property
-    def _lists(self) -> list[str]:
-        return [name for name, value in self.items() if isinstance(value, dict)]
-
-    def _repr_markdown_(self) -> str | None:
-        if not self._lists and not self._choices:
-            return None
-        numbers = NumbersByName({name: self[name] for name in self if name not in self._lists})
-        items = [
-            f"- **{letter}** {text}" for name in self._lists for letter, text in self[name].items()
-        ]
-        for name, texts in self._choices.items():
-            called = ", ".join(f"`{each}`" for each in name.split(", "))
-            items += ["", f"{called}, to choose from:", ""]
-            items += [f"- **{letter}** {text}" for letter, text in texts.items()]
-        return "\n".join([*([numbers._repr_latex_() or "", ""] if numbers else []), *items])
-
-    def _repr_latex_(self) -> str | None:
-        if self._message or self._lists or self._choices:
-            return None
-        lines: list[str] = []
-        room = 0
-        for name, value in self.items():
-            for equation in _equations(_symbol(name), value):
-                columns = 2 + equation.split(r"\\")[0].count("&") + equation.count(r",\ ")
-                room -= columns
-                if room < 0:
-                    lines.append(equation)
-                    room = 16 - columns
-                else:
-                    lines[-1] += r",\qquad " + equation
-        return r"$$\begin{gathered} " + r" \\[1ex] ".join(lines) + r" \end{gathered}$$"
-
-
-def _symbol(name: str) -> str:
-    letter, _, index = name.partition("_")
-    if len(letter) > 1 and letter.lower() not in GREEK:
-        return r"\mathtt{" + name.replace("_", r"\_") + "}"
-    symbol = "\\" + letter if len(letter) > 1 else letter
-    if len(index) > 1:
-        index = r"\mathrm{" + index.replace("_", r"\_") + "}"
-    return f"{symbol}_{{{index}}}" if index else symbol
-
-
-def _equations(symbol: str, value: Any) -> list[str]:
-    """Return ``symbol = value``, once for each matrix where there are more than two axes."""
-    if np.ndim(value) > 2:
-        return [e for i, v in enumerate(value) for e in _equations(f"{symbol}[{i}]", v)]
-    return [f"{symbol} = {_latex(value)}"]
-
-
-def _latex(value: Any) -> str:
-    if np.ndim(value) == 2:
-        rows = [" & ".join(map(_latex, row)) for row in value]
-        return r"\begin{pmatrix} " + r" \\ ".join(rows) + r" \end{pmatrix}"
-    if np.ndim(value) == 1:
-        return "(" + r",\ ".join(map(_latex, value)) + ")"
-    text = str(value)  # every digit: you compute with these
-    if isinstance(value, float) and abs(value) >= 1e6 and float(short := f"{value:g}") == value:
-        text = short  # nobody counts fifteen zeros
-    if not re.fullmatch(r"-?(\d.*|inf|nan)", text):
-        return r"\text{" + re.sub(r"([_#$%&{}])", r"\\\1", text) + "}"
-    text = re.sub(r"e([+-]?)0*(\d+)$", r" \\cdot 10^{\1\2}", text).replace("{+", "{")
-    return "{" * (text[0] == "-") + text.replace("inf", r"\infty") + "}" * (text[0] == "-")
-
-
-_rounds: dict[str, Round] = {}  # the last ones, by exercise
-
-
-class NoPractice(Exception):
-    """There is nothing to practise; the message says why."""
-
-
-class Round:
-    """One set of numbers of an exercise, and what was answered to it so far."""
-
-    def __init__(self, exercise: str, practice: Practice, number: int = 0) -> None:
-        sets = practice["sets"]
-        self.exercise, self.number = exercise, number % len(sets)
-        self.worked = sets[self.number]
-        self.parts = [_for_set(part, self.number) for part in practice["parts"]]
-        self.answers: dict[str, Any] = {}
-        self.title = f"{exercise}, practice {self.number + 1} of {len(sets)}"
-
-    def asks(self) -> list[str]:
-        """Say what is asked for, and how to answer."""
-        lines = [self.title]
-        for part in self.parts:
-            first, *more = part["asks"]
-            lines += [f"  {part['name']}: {first}", *(f"    {line}" for line in more)]
-        names = "".join(f", {part['name']}=..." for part in self.parts)
-        return [*lines, "Answer some or all of them:", f'practice("{self.exercise}"{names})']
-
-    def says(self, answers: dict[str, Any]) -> list[str]:
-        """Take answers, and say of all that were given so far what is right."""
-        known = [part["name"] for part in self.parts]
-        if strange := [name for name in answers if name not in known]:
-            near = difflib.get_close_matches(strange[0], known) or known
-            return [f"There is no `{strange[0]}` to practise. Did you mean {' or '.join(near)}?"]
-        self.answers.update(answers)
-        given = {n: raw for n, raw in self.answers.items() if raw is not ... and not is_blank(raw)}
-        found = diagnosed(self.parts, self.worked, given)
-        lines = [self.title, *(line for said in found for line in _lines(said))]
-        if all(said.mark == "right" for said in found):
-            return [*lines, f'All right. practice("{self.exercise}") gives other numbers.']
-        return [*lines, "Mend what you like and run it again; solution() shows how it comes out."]
-
-    def solution(self) -> list[str]:
-        """Show how the right answers come out: from which numbers, and each from which others."""
-        numbers = {name: decode(value) for name, value in self.worked["numbers"].items()}
-        lines = [f"{self.title}, how it comes out:", *_indented(block(numbers, 1000), 2)]
-        shown = {part["name"]: self._right(part) for part in self.parts}
-        for part in self.parts:
-            lines.append(f"  {part['name']}: {part['asks'][0]}")
-            for name in part["needs"]:
-                first, *more = shown[name]
-                lines += _indented([f"from {name}: {first}", *_indented(more, 5)], 6)
-            lines += _indented(shown[part["name"]], 6)
-        return lines
-
-    def _right(self, part: PracticePart) -> list[str]:
-        value = self.worked["right"][part["name"]]["right"][0]
-        return recorded(part, value).shown.split("\n")
-
-
-def next_round(exercise: str) -> NumbersByName:
-    """Ask for the next answers, and return the numbers."""
-    last = _rounds.pop(exercise, None)
-    now = Round(exercise, _practice(exercise), last.number + 1 if last else 0)
-    _rounds[exercise] = now  # as the last one
-    print("\n".join(now.asks()))
-    return NumbersByName(
-        {name: decode(value) for name, value in now.worked["numbers"].items()},
-        "" if now.worked["numbers"] else "(Everything is in the text.)",
-    )
-
-
-def this_round(exercise: str) -> Round:
-    """Return what was asked last, of an exercise or of any."""
-    if not exercise and not _rounds:
-        raise NoPractice('Practise first, practice("…"); then solution() shows the right answers.')
-    exercise = exercise or list(_rounds)[-1]
-    if exercise not in _rounds:
-        _rounds[exercise] = Round(exercise, _practice(exercise))
-    return _rounds[exercise]
-
-
-def offers(exercise: str) -> list[str]:
-    """Say what helps on with an exercise, if anything does."""
-    practice = f'practice("{exercise}") for other numbers' * ("practice" in help_with(exercise))
-    hints = f'hint("{exercise}") for a hint' * ("hints" in help_with(exercise))
-    offered = ", ".join(filter(None, [practice, hints]))
-    return [f"  There is {offered}."] if offered else []
-
-
-def hint_lines(exercise: str, number: int) -> list[str]:
-    """Return a hint, and how to get the next one."""
-    hints = help_with(exercise).get("hints", [])
-    if not hints:
-        return [f"There are no hints for {exercise}."]
-    if not isinstance(number, int) or not 1 <= number <= len(hints):
-        return [f'There are hints 1 to {len(hints)}: hint("{exercise}", 1) is the first.']
-    more = f'The next one: hint("{exercise}", {number + 1})'
-    return [f"Hint {number} of {len(hints)}: {hints[number - 1]}"] + [more] * (number < len(hints))
-
-
-def _practice(exercise: str) -> Practice:
-    found = help_with(exercise).get("practice")
-    if found is None:
-        raise NoPractice(
-            f"{exercise} can't be practised: its answers are the same for everybody, or it asks "
-            "for what the notebook can't judge, such as a function, a proof or a text."
-        )
-    return found
-
-
-def _for_set(part: PracticePart, number: int) -> PracticePart:
-    """Return a part as it is asked for with the numbers of one set."""
-    hint = part["hint"]
-    return {**part, "hint": {**hint, **hint["varies"][number]} if "varies" in hint else hint}
-
-
-def _indented(lines: list[str], by: int) -> list[str]:
-    return [" " * by + line for line in lines]
-
-
-_MARKS = {
-    "right": "✓ right  ",
-    "follows": "✓ follows",
-    "partly": "~ partly ",
-    "mistake": "✗ mistake",
-    "wrong": "✗ wrong  ",
-    "form": "✗ form   ",
-    "blank": "– blank  ",
-}
-
-
-def _lines(said: Said) -> list[str]:
-    first, *more = said.text.split("\n")
-    line = f"  {_MARKS[said.mark]}  {said.name}" + (f": {first}" if first else "")
-    return [line, *(f"        {further}" for further in more)]
-
-
 #: Relative and absolute tolerance by the size of the floating-point type, in bytes.
 TOLERANCE = {2: (2e-2, 2e-3), 4: (1e-4, 1e-6), 8: (1e-9, 1e-12)}
 
@@ -2993,6 +2754,108 @@ def _holds_numbers(values: list[Any]) -> bool:
     return bool(values) and numbers_in(values) is not None
 
 
+_TOLERANCE = 1e-5  # of the sum of sizes: more than what single precision rounds
+
+
+def mark_of(value: Any) -> Any:
+    """Return the mark of a result: of an array its shape, a sum with uneven weights, and its size.
+
+    >>> mark_of(np.array([1.0, 2.0]))
+    [[2], -0.291991, 3.0, 0]
+    >>> mark_of((True, "yes"))
+    [[[], 0.540302, 1.0, 0], 'yes']
+    """
+    numbers = numbers_in(value)
+    if numbers is not None and numbers.dtype.kind != "c":
+        flat = np.asarray(numbers_of(numbers), float).ravel()
+        finite = np.isfinite(flat)
+        flat = np.where(finite, flat, 0.0)
+        told = float(flat @ np.cos(np.arange(1, flat.size + 1))), float(np.abs(flat).sum())
+        return [[*numbers.shape], *(float(f"{x:.6g}") for x in told), int((~finite).sum())]
+    if isinstance(value, dict):
+        return [[str(key), mark_of(value[key])] for key in sorted(value, key=str)]
+    if isinstance(value, (tuple, list)):
+        return [mark_of(entry) for entry in value]
+    return str(value)[:40]
+
+
+def same_mark(one: Any, other: Any) -> bool:
+    """Tell whether two marks are those of one result, rounding aside."""
+    if not isinstance(one, list) or not isinstance(other, list) or len(one) != len(other):
+        return bool(one == other)
+    if len(one) == 4 and isinstance(one[1], float) and isinstance(other[1], float):
+        near = abs(one[1] - other[1]) + abs(one[2] - other[2]) <= _TOLERANCE * (one[2] + other[2])
+        return bool(near and one[0] == other[0] and one[3] == other[3])
+    return all(map(same_mark, one, other))
+
+
+def told_difference(
+    came: Any, expected: Any, compare: list[Any], what: str, loose: float = 0.0
+) -> list[str]:
+    """Return in what way a result isn't the expected one; nothing where it is.
+
+    ``compare`` says whether values (or else the shape) and exact dtypes count, for each entry of a
+    tuple, and "more" that a dictionary may have other entries; ``loose`` is the relative tolerance
+    of a check that allows for more than rounding.
+    """
+    found = difference(came, expected, _rules(compare, loose))
+    if not found:
+        return []
+    given, right = found.came, found.right
+    at = found.at[:-1] if found.kind == "entry" else found.at
+    for key in at:
+        what = f"{what.removeprefix('the ')}[{key!r}]"
+    if otherwise := _otherwise(found, what):
+        return [otherwise]
+    shown = "value" in compare or isinstance(compare[0], list)
+    pair = block({"came": given, "expected": right} if shown else {"came": given})
+    if found.kind == "shape":
+        return [f"{what} has shape {given.shape}; shape {right.shape} was expected", *pair]
+    if found.kind == "dtype":
+        return [f"{what} has dtype {given.dtype}; {right.dtype} was expected", *pair]
+    if found.kind == "nan":
+        return [f"{what} contains NaN", *pair]
+    if not loose and right_in_float32(given, right):
+        return [f"{what} {SINGLE}", *pair]
+    if not right.ndim:
+        return [f"{what} is {given:.6g}; {right:.6g} was expected"]
+    at = tuple(int(i) for i in np.argwhere(~found.close)[0])
+    a, b = (f"{x[at].item():.6g}" for x in (given, right))
+    a, b = (str(given[at]), str(right[at])) if a == b else (a, b)
+    many = f"{int((~found.close).sum())} of {found.close.size} entries differ"
+    return [f"{many}: {what} is {a} at index {list(at)}; {b} was expected", *pair]
+
+
+def _otherwise(found: Difference, what: str) -> str:
+    """Say of a result that is no array like the expected one what it is."""
+    came = kind_of(found.came)
+    if found.kind == "length":
+        return f"{what} should be a {type(found.right).__name__} of {len(found.right)}, not {came}"
+    if found.kind == "entry":
+        return f"{what} has no entry {found.at[-1]!r}"
+    if found.kind == "other":
+        return f"{what} is {brief(found.came)}; {brief(found.right)} was expected"
+    if found.kind == "ragged":
+        return f"{what} is a ragged list; an array of numbers was expected"
+    if found.kind == "numbers":
+        return f"{what} is {came}; {counted(found.right.shape)} was expected"
+    return ""
+
+
+def _rules(compare: list[Any], loose: float) -> Any:
+    """Return what counts, as a check of a release says it."""
+    if compare and isinstance(compare[0], list):
+        return [_rules(own, loose) for own in compare]
+    kinds = {*compare}
+    return Comparison(
+        value="value" in kinds,
+        shape="shape" in kinds,
+        dtype="dtype" in kinds,
+        more="more" in kinds,
+        rtol=loose or None,
+    )
+
+
 # As in autograder/sandbox/wire/plain.py, which this module can't import: it goes to students.
 MOST_NODES = 50_000
 BYTES_NODES = 10
@@ -3174,118 +3037,85 @@ def _a(noun: str) -> str:
     return f"{'an' if noun[:1].lower() in tuple('aeiou') else 'a'} {noun[:100]} object"
 
 
-def report_function(found: RecordedFunction, notebook: dict[str, Any]) -> list[str]:
-    """Return a line for every visible check, and what to know where it fails."""
-    name, checks = found["name"], found["checks"]
-    function = notebook.get(name)
-    if function is None:
-        return [f"  ✗ undefined  `{name}` is not defined yet: run its cell first"]
-    if not callable(function):
-        return [f"  ✗ form       `{name}` should be a function, not {kind_of(function)}"]
-    if not checks and _is_stub(function):  # what is called says so itself
-        return [_blank(name)]
-    lines: list[str] = []
-    for recorded in checks:
-        try:
-            came: list[Any] = []
-            trouble = _run(function, name, recorded["calls"], notebook, came)
-            if not trouble and recorded.get("varied") and effortless(came):
-                trouble = [f"{name} returns the same number everywhere, whatever it is given"]
-        except NotImplementedError as error:  # of this function, or of one that it calls
-            stub = [_called(frame.f_code) for frame, _ in _own(error, notebook)] or [name]
-            return [*lines, _blank(stub[-1])]
-        mark = "✗ failed   " if trouble else "✓ passed   "
-        lines += [f"  {mark}  {recorded['rubric']}", *(f"      {line}" for line in trouble)]
-    return lines
+class Tried(NamedTuple):
+    """A recorded call as it went with your function.
+
+    Attributes
+    ----------
+    came
+        What it returned, in the form of what was expected; None where it raised an exception.
+    wrong
+        What is wrong with that, and with which arguments; nothing where it is as it should be.
+    size
+        How many numbers it was given.
+    """
+
+    came: Any
+    wrong: list[str]
+    size: int
 
 
-def _blank(name: str) -> str:
-    return f"  – blank      `{name}` is not written yet"
+def repeated(
+    function: Any, name: str, calls: list[RecordedCall], notebook: dict[str, Any]
+) -> Iterator[Tried]:
+    """Repeat recorded calls one after the other, until an object can't be made.
 
-
-def _called(code: Any) -> str:
-    """Return the name of a function, or of a method with its class; Python 3.10 knows no class."""
-    name: str = getattr(code, "co_qualname", code.co_name)
-    return name.rpartition("<locals>.")[2].removesuffix(".__init__")
-
-
-def _is_stub(function: Any) -> bool:
-    code = getattr(function, "__code__", None)
-    return code is not None and code.co_names == ("NotImplementedError",)
-
-
-def effortless(values: list[Any]) -> bool:
-    """Tell whether each result, or all of them together, are one number alone."""
-    if all(map(_even, values)):
-        return True
-    alone = [
-        np.ravel(np.asarray(numbers_of(value)))
-        for value in values
-        if not isinstance(value, (tuple, list))
-    ]
-    return len(alone) == len(values) and _even(np.concatenate(alone))
-
-
-def _even(value: Any) -> bool:
-    """Tell whether an array holds one number alone, rounding aside."""
-    if isinstance(value, (tuple, list)):
-        return bool(value) and all(map(_even, value))
-    entries = np.asarray(numbers_of(value))
-    if entries.dtype.kind not in "biuf" or entries.size < 2:
-        return False
-    entries = entries.astype(float)
-    return np.allclose(entries, entries.flat[0], rtol=1e-12, atol=0)
-
-
-def _run(
-    function: Any,
-    name: str,
-    calls: list[RecordedCall],
-    notebook: dict[str, Any],
-    results: list[Any],
-) -> list[str]:
-    """Repeat the recorded calls; return what is wrong with the first that isn't as it should.
-
-    What came of the others is added to ``results``.
+    Raises
+    ------
+    NotImplementedError
+        If something of it is not written yet.
     """
     objects: dict[int, Any] = {}
     for number, call in enumerate(calls, 1):
+        asked: Any = None
+        came: Any = None
+        wrong: list[str] = []
         args, kwargs = _arguments(call, objects)
-        asked, said = None, ".".join([name, *([call["name"]] if "name" in call else [])])
-        said = said.removesuffix(".__call__")
         try:
             asked = _asked(function, call, objects)
             came = _quietly(asked, args, kwargs)
-            results.append(came)
-            wrong = []
             if call.get("do") == "make":
                 objects[call["object"]] = came
             elif refused := _unreadable(came, objects):
                 wrong = [f"it returned {refused}; {READABLE}"]
             elif "value" in call:
-                expected, loose = decode(call["value"]), call.get("rtol", 0.0)
+                expected = decode(call["value"])
                 wrong = [kind] if (kind := other_kind(came, expected)) else []
-                wrong = wrong or _difference(
-                    as_asked(came, expected), expected, call["compare"], "the result", loose
+                came = came if wrong else as_asked(came, expected)
+                wrong = wrong or told_difference(
+                    came, expected, call["compare"], "the result", call.get("rtol", 0.0)
                 )
             if not wrong and call.get("unchanged"):
                 before = _named(asked, *_arguments(call, objects))
                 for given, value in _named(asked, args, kwargs).items():
-                    if _difference(value, before[given], ["value"], given):
+                    if told_difference(value, before[given], ["value"], given):
                         wrong = [f"it changes its argument {given}"]
         except NotImplementedError:
             raise
         except (Exception, SystemExit) as error:
-            wrong = _told(error, notebook)
+            came, wrong = None, _told(error, notebook)
         if wrong:
             named = _named(asked, *_arguments(call, objects))
+            said = ".".join([name, *([call["name"]] if "name" in call else [])])
+            said = said.removesuffix(".__call__")
             which = f"    (call {number} of {len(calls)})" if len(calls) > 1 else ""
             shown = {
                 argument: np.asarray(numbers_of(value)) if hasattr(value, "detach") else value
                 for argument, value in named.items()
             }
-            return [f"{said}({', '.join(named)}){which}", *wrong, *block(shown)]
-    return []
+            wrong = [f"{said}({', '.join(named)}){which}", *wrong, *block(shown)]
+        yield Tried(came, wrong, _size([*args, *kwargs.values()]))
+        if wrong and call.get("do") == "make":
+            return
+
+
+def _size(value: Any) -> int:
+    """Return how many numbers there are in arguments."""
+    if isinstance(value, dict):
+        value = [*value.values()]
+    if isinstance(value, (list, tuple)):
+        return sum(map(_size, value))
+    return int(np.size(numbers_of(value)))
 
 
 def _unreadable(came: Any, objects: dict[int, Any]) -> str:
@@ -3355,91 +3185,413 @@ def _named(function: Any, args: Any, kwargs: Any) -> dict[str, Any]:
     return {**dict(zip(names, args)), **kwargs}  # noqa: B905
 
 
-def _difference(
-    came: Any, expected: Any, compare: list[Any], what: str, loose: float = 0.0
-) -> list[str]:
-    """Return in what way a result isn't the expected one; nothing where it is.
-
-    ``compare`` says whether values (or else the shape) and exact dtypes count, for each entry of a
-    tuple, and "more" that a dictionary may have other entries; ``loose`` is the relative tolerance
-    of a check that allows for more than rounding.
-    """
-    found = difference(came, expected, _rules(compare, loose))
-    if not found:
-        return []
-    given, right = found.came, found.right
-    at = found.at[:-1] if found.kind == "entry" else found.at
-    for key in at:
-        what = f"{what.removeprefix('the ')}[{key!r}]"
-    if otherwise := _otherwise(found, what):
-        return [otherwise]
-    shown = "value" in compare or isinstance(compare[0], list)
-    pair = block({"came": given, "expected": right} if shown else {"came": given})
-    if found.kind == "shape":
-        return [f"{what} has shape {given.shape}; shape {right.shape} was expected", *pair]
-    if found.kind == "dtype":
-        return [f"{what} has dtype {given.dtype}; {right.dtype} was expected", *pair]
-    if found.kind == "nan":
-        return [f"{what} contains NaN", *pair]
-    if not loose and right_in_float32(given, right):
-        return [f"{what} {SINGLE}", *pair]
-    if not right.ndim:
-        return [f"{what} is {given:.6g}; {right:.6g} was expected"]
-    at = tuple(int(i) for i in np.argwhere(~found.close)[0])
-    a, b = (f"{x[at].item():.6g}" for x in (given, right))
-    a, b = (str(given[at]), str(right[at])) if a == b else (a, b)
-    many = f"{int((~found.close).sum())} of {found.close.size} entries differ"
-    return [f"{many}: {what} is {a} at index {list(at)}; {b} was expected", *pair]
-
-
-def _otherwise(found: Difference, what: str) -> str:
-    """Say of a result that is no array like the expected one what it is."""
-    came = kind_of(found.came)
-    if found.kind == "length":
-        return f"{what} should be a {type(found.right).__name__} of {len(found.right)}, not {came}"
-    if found.kind == "entry":
-        return f"{what} has no entry {found.at[-1]!r}"
-    if found.kind == "other":
-        return f"{what} is {brief(found.came)}; {brief(found.right)} was expected"
-    if found.kind == "ragged":
-        return f"{what} is a ragged list; an array of numbers was expected"
-    if found.kind == "numbers":
-        return f"{what} is {came}; {counted(found.right.shape)} was expected"
-    return ""
-
-
-def _rules(compare: list[Any], loose: float) -> Any:
-    """Return what counts, as a check of a release says it."""
-    if compare and isinstance(compare[0], list):
-        return [_rules(own, loose) for own in compare]
-    kinds = {*compare}
-    return Comparison(
-        value="value" in kinds,
-        shape="shape" in kinds,
-        dtype="dtype" in kinds,
-        more="more" in kinds,
-        rtol=loose or None,
-    )
-
-
 def _told(error: BaseException, notebook: dict[str, Any]) -> list[str]:
     """Return what an exception says, and the line of the notebook where it arose."""
     lines = [f"{type(error).__name__}: {error}"]
     if type(error) is NameError and (name := re.search(r"name '(\w+)'", str(error))):
         lines = [f"`{name[1]}` is not defined yet: run its cell first"]
-    for frame, number in _own(error, notebook)[-1:]:
+    for frame, number in own_steps(error, notebook)[-1:]:
         source = linecache.getline(frame.f_code.co_filename, number).strip()
         lines.append(f"in line {number} of the cell: {source}")
     return lines
 
 
-def _own(error: BaseException, notebook: dict[str, Any]) -> list[Any]:
+def own_steps(error: BaseException, notebook: dict[str, Any]) -> list[Any]:
     """Return the steps of a traceback that are in the notebook, each with its line."""
     return [
         (frame, line)
         for frame, line in traceback.walk_tb(error.__traceback__)
         if frame.f_globals is notebook and frame.f_code.co_name != "<module>"
     ]
+
+
+def report_function(found: RecordedFunction, notebook: dict[str, Any]) -> list[str]:
+    """Return a line for every visible check, and what to know where it fails."""
+    name, checks = found["name"], found["checks"]
+    if missing := unwritten(name, notebook, called=bool(checks)):
+        return [missing]
+    lines: list[str] = []
+    for recorded in checks:
+        try:
+            trouble, came = [], []
+            for each in repeated(notebook[name], name, recorded["calls"], notebook):
+                came.append(each.came)
+                if trouble := each.wrong:
+                    break
+        except NotImplementedError as error:
+            return [*lines, blank(error, name, notebook)]
+        if not trouble and recorded.get("varied") and effortless(came):
+            trouble = [f"{name} returns the same number everywhere, whatever it is given"]
+        mark = "✗ failed   " if trouble else "✓ passed   "
+        lines += [f"  {mark}  {recorded['rubric']}", *(f"      {line}" for line in trouble)]
+    return lines
+
+
+def unwritten(name: str, notebook: dict[str, Any], *, called: bool) -> str:
+    """Say that a function is not there, or a stub; what is called says that itself."""
+    function = notebook.get(name)
+    if function is None:
+        return f"  ✗ undefined  `{name}` is not defined yet: run its cell first"
+    if not callable(function):
+        return f"  ✗ form       `{name}` should be a function, not {kind_of(function)}"
+    return _blank(name) if not called and _is_stub(function) else ""
+
+
+def blank(error: NotImplementedError, name: str, notebook: dict[str, Any]) -> str:
+    """Say which function is not written yet: this one, or one that it calls."""
+    stub = [_called(frame.f_code) for frame, _ in own_steps(error, notebook)] or [name]
+    return _blank(stub[-1])
+
+
+def _blank(name: str) -> str:
+    return f"  – blank      `{name}` is not written yet"
+
+
+def _called(code: Any) -> str:
+    """Return the name of a function, or of a method with its class; Python 3.10 knows no class."""
+    name: str = getattr(code, "co_qualname", code.co_name)
+    return name.rpartition("<locals>.")[2].removesuffix(".__init__")
+
+
+def _is_stub(function: Any) -> bool:
+    code = getattr(function, "__code__", None)
+    return code is not None and code.co_names == ("NotImplementedError",)
+
+
+def effortless(values: list[Any]) -> bool:
+    """Tell whether each result, or all of them together, are one number alone."""
+    if all(map(_even, values)):
+        return True
+    alone = [
+        np.ravel(np.asarray(numbers_of(value)))
+        for value in values
+        if not isinstance(value, (tuple, list))
+    ]
+    return len(alone) == len(values) and _even(np.concatenate(alone))
+
+
+def _even(value: Any) -> bool:
+    """Tell whether an array holds one number alone, rounding aside."""
+    if isinstance(value, (tuple, list)):
+        return bool(value) and all(map(_even, value))
+    entries = np.asarray(numbers_of(value))
+    if entries.dtype.kind not in "biuf" or entries.size < 2:
+        return False
+    entries = entries.astype(float)
+    return np.allclose(entries, entries.flat[0], rtol=1e-12, atol=0)
+
+
+def tried_out(found: PracticeFunction, notebook: dict[str, Any]) -> list[str]:
+    """Return a line for every check of a function, a counterexample, and the mistake's sentence."""
+    name = found["name"]
+    if missing := unwritten(name, notebook, called=True):
+        return [missing]
+    lines: list[str] = []
+    for check in found["checks"]:
+        try:
+            lines += _of_check(check, found, notebook)
+        except NotImplementedError as error:
+            return [*lines, blank(error, name, notebook)]
+    return lines
+
+
+def _of_check(check: PracticeCheck, found: PracticeFunction, notebook: dict[str, Any]) -> list[str]:
+    name, sets = found["name"], check["sets"]
+    tried = [
+        (inputs, [*repeated(notebook[name], name, inputs["calls"], notebook)]) for inputs in sets
+    ]
+    if failing := [(inputs, calls) for inputs, calls in tried if any(c.wrong for c in calls)]:
+        smallest = min((c for _, calls in failing for c in calls if c.wrong), key=_by_size)
+        many = f"with {len(failing)} of {len(sets)} draws" if sets[1:] else ""
+        lines = [f"  ✗ failed     {check['rubric']}", *(f"      {line}" for line in smallest.wrong)]
+        lines[0] += f"  ({many}; a smallest input that shows it:)" if many else ""
+        says = list(dict.fromkeys(found["says"][place] for place in _mistakes(failing)))
+        return lines + [f"  ✗ mistake    {' Or: '.join(says)}"] * bool(says)
+    results = [call.came for _, calls in tried for call in calls]
+    if check.get("varied") and effortless(results):
+        said = f"{name} returns the same number everywhere, whatever it is given"
+        return [f"  ✗ failed     {check['rubric']}", f"      {said}"]
+    return [f"  ✓ passed     {check['rubric']}"]
+
+
+def _by_size(call: Tried) -> int:
+    return call.size
+
+
+def _mistakes(failing: list[tuple[PracticeInputs, list[Tried]]]) -> list[int]:
+    """Return the places of the known mistakes that answer every failing set of calls alike."""
+    found: list[set[int]] = []
+    for inputs, calls in failing:
+        marks = [mark_of(call.came) for call in calls]
+        found.append({place for place, wrong in inputs["wrong"] if _answers_alike(marks, wrong)})
+    return sorted(set.intersection(*found))
+
+
+def _answers_alike(marks: list[Any], wrong: list[Any]) -> bool:
+    """Tell whether results are a mistake's, as far as it comes; None stands for anything."""
+    return len(wrong) <= len(marks) and all(
+        own is None or same_mark(mark, own)
+        for mark, own in zip(marks, wrong)  # noqa: B905
+    )
+
+
+GREEK = re.findall(
+    r"\w+",
+    "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi pi rho sigma tau "
+    "phi chi psi omega",
+)
+
+
+class NumbersByName(dict):  # type: ignore[type-arg]
+    """Numbers by name, shown as formulas; or none, and a message that says why.
+
+    Sentences by letter, which are to be put in order, are shown as a list; so are ``lists`` of
+    statements to choose from, by what asks for them.
+    """
+
+    def __init__(
+        self,
+        numbers: dict[str, Any],
+        message: str = "",
+        lists: dict[str, dict[str, str]] | None = None,
+    ) -> None:
+        super().__init__(numbers)
+        self._message, self._choices = message, lists or {}
+
+    def __missing__(self, name: object) -> Any:
+        raise KeyError(self._message or f"no {name!r} among your numbers: {', '.join(self)}")
+
+    def __repr__(self) -> str:
+        lines = block({name: self[name] for name in self if name not in self._lists}, 1000)
+        lines += [
+            f"{letter}  {text}" for name in self._lists for letter, text in self[name].items()
+        ]
+        for name, texts in self._choices.items():
+            lines.append(f"{name}, to choose from:")
+            lines += [f"  {letter}  {text}" for letter, text in texts.items()]
+        return self._message or "\n".join(lines)
+
+    @property
+    def _lists(self) -> list[str]:
+        return [name for name, value in self.items() if isinstance(value, dict)]
+
+    def _repr_markdown_(self) -> str | None:
+        if not self._lists and not self._choices:
+            return None
+        numbers = NumbersByName({name: self[name] for name in self if name not in self._lists})
+        items = [
+            f"- **{letter}** {text}" for name in self._lists for letter, text in self[name].items()
+        ]
+        for name, texts in self._choices.items():
+            called = ", ".join(f"`{each}`" for each in name.split(", "))
+            items += ["", f"{called}, to choose from:", ""]
+            items += [f"- **{letter}** {text}" for letter, text in texts.items()]
+        return "\n".join([*([numbers._repr_latex_() or "", ""] if numbers else []), *items])
+
+    def _repr_latex_(self) -> str | None:
+        if self._message or self._lists or self._choices:
+            return None
+        lines: list[str] = []
+        room = 0
+        for name, value in self.items():
+            for equation in _equations(_symbol(name), value):
+                columns = 2 + equation.split(r"\\")[0].count("&") + equation.count(r",\ ")
+                room -= columns
+                if room < 0:
+                    lines.append(equation)
+                    room = 16 - columns
+                else:
+                    lines[-1] += r",\qquad " + equation
+        return r"$$\begin{gathered} " + r" \\[1ex] ".join(lines) + r" \end{gathered}$$"
+
+
+def _symbol(name: str) -> str:
+    letter, _, index = name.partition("_")
+    if len(letter) > 1 and letter.lower() not in GREEK:
+        return r"\mathtt{" + name.replace("_", r"\_") + "}"
+    symbol = "\\" + letter if len(letter) > 1 else letter
+    if len(index) > 1:
+        index = r"\mathrm{" + index.replace("_", r"\_") + "}"
+    return f"{symbol}_{{{index}}}" if index else symbol
+
+
+def _equations(symbol: str, value: Any) -> list[str]:
+    """Return ``symbol = value``, once for each matrix where there are more than two axes."""
+    if np.ndim(value) > 2:
+        return [e for i, v in enumerate(value) for e in _equations(f"{symbol}[{i}]", v)]
+    return [f"{symbol} = {_latex(value)}"]
+
+
+def _latex(value: Any) -> str:
+    if np.ndim(value) == 2:
+        rows = [" & ".join(map(_latex, row)) for row in value]
+        return r"\begin{pmatrix} " + r" \\ ".join(rows) + r" \end{pmatrix}"
+    if np.ndim(value) == 1:
+        return "(" + r",\ ".join(map(_latex, value)) + ")"
+    text = str(value)  # every digit: you compute with these
+    if isinstance(value, float) and abs(value) >= 1e6 and float(short := f"{value:g}") == value:
+        text = short  # nobody counts fifteen zeros
+    if not re.fullmatch(r"-?(\d.*|inf|nan)", text):
+        return r"\text{" + re.sub(r"([_#$%&{}])", r"\\\1", text) + "}"
+    text = re.sub(r"e([+-]?)0*(\d+)$", r" \\cdot 10^{\1\2}", text).replace("{+", "{")
+    return "{" * (text[0] == "-") + text.replace("inf", r"\infty") + "}" * (text[0] == "-")
+
+
+_rounds: dict[str, Round] = {}  # the last ones, by exercise
+
+
+class NoPractice(Exception):
+    """There is nothing to practise; the message says why."""
+
+
+class Round:
+    """One set of numbers of an exercise, and what was answered to it so far."""
+
+    def __init__(self, exercise: str, practice: Practice, number: int = 0) -> None:
+        sets = practice["sets"]
+        self.exercise, self.number = exercise, number % len(sets)
+        self.worked = sets[self.number]
+        self.parts = [_for_set(part, self.number) for part in practice["parts"]]
+        self.answers: dict[str, Any] = {}
+        self.title = f"{exercise}, practice {self.number + 1} of {len(sets)}"
+
+    def asks(self) -> list[str]:
+        """Say what is asked for, and how to answer."""
+        lines = [self.title]
+        for part in self.parts:
+            first, *more = part["asks"]
+            lines += [f"  {part['name']}: {first}", *(f"    {line}" for line in more)]
+        names = "".join(f", {part['name']}=..." for part in self.parts)
+        return [*lines, "Answer some or all of them:", f'practice("{self.exercise}"{names})']
+
+    def says(self, answers: dict[str, Any]) -> list[str]:
+        """Take answers, and say of all that were given so far what is right."""
+        known = [part["name"] for part in self.parts]
+        if strange := [name for name in answers if name not in known]:
+            near = difflib.get_close_matches(strange[0], known) or known
+            return [f"There is no `{strange[0]}` to practise. Did you mean {' or '.join(near)}?"]
+        self.answers.update(answers)
+        given = {n: raw for n, raw in self.answers.items() if raw is not ... and not is_blank(raw)}
+        found = diagnosed(self.parts, self.worked, given)
+        lines = [self.title, *(line for said in found for line in _lines(said))]
+        if all(said.mark == "right" for said in found):
+            return [*lines, f'All right. practice("{self.exercise}") gives other numbers.']
+        return [*lines, "Mend what you like and run it again; solution() shows how it comes out."]
+
+    def solution(self) -> list[str]:
+        """Show how the right answers come out: from which numbers, and each from which others."""
+        numbers = {name: decode(value) for name, value in self.worked["numbers"].items()}
+        lines = [f"{self.title}, how it comes out:", *_indented(block(numbers, 1000), 2)]
+        shown = {part["name"]: self._right(part) for part in self.parts}
+        for part in self.parts:
+            lines.append(f"  {part['name']}: {part['asks'][0]}")
+            for name in part["needs"]:
+                first, *more = shown[name]
+                lines += _indented([f"from {name}: {first}", *_indented(more, 5)], 6)
+            lines += _indented(shown[part["name"]], 6)
+        return lines
+
+    def _right(self, part: PracticePart) -> list[str]:
+        value = self.worked["right"][part["name"]]["right"][0]
+        return recorded(part, value).shown.split("\n")
+
+
+def next_round(exercise: str, notebook: dict[str, Any]) -> NumbersByName | None:
+    """Try the functions on other inputs; ask for the next answers, and return the numbers."""
+    practice = _practice(exercise)
+    if functions := practice.get("functions", []):
+        print("\n".join(_functions_tried(exercise, functions, notebook)))
+    if not practice["sets"]:
+        return None
+    last = _rounds.pop(exercise, None)
+    now = Round(exercise, practice, last.number + 1 if last else 0)
+    _rounds[exercise] = now  # as the last one
+    print("\n".join(now.asks()))
+    return NumbersByName(
+        {name: decode(value) for name, value in now.worked["numbers"].items()},
+        "" if now.worked["numbers"] else "(Everything is in the text.)",
+    )
+
+
+def this_round(exercise: str) -> Round:
+    """Return what was asked last, of an exercise or of any."""
+    if not exercise and not _rounds:
+        raise NoPractice('Practise first, practice("…"); then solution() shows the right answers.')
+    exercise = exercise or list(_rounds)[-1]
+    if exercise not in _rounds:
+        practice = _practice(exercise)
+        if not practice["sets"]:
+            raise NoPractice(f'Of {exercise} functions are practised: practice("{exercise}").')
+        _rounds[exercise] = Round(exercise, practice)
+    return _rounds[exercise]
+
+
+def _functions_tried(
+    exercise: str, functions: list[PracticeFunction], notebook: dict[str, Any]
+) -> list[str]:
+    lines = [f"{exercise}, practice on other inputs"]
+    for found in functions:
+        lines += [f"  `{found['name']}`"] if functions[1:] else []
+        lines += tried_out(found, notebook)
+    return [*lines, "Grading also looks at what isn't tried here: other sizes, other properties."]
+
+
+def offers(exercise: str) -> list[str]:
+    """Say what helps on with an exercise, if anything does."""
+    found = help_with(exercise).get("practice")
+    others = "other inputs" if found and not found["sets"] else "other numbers"
+    practice = f'practice("{exercise}") for {others}' if found else ""
+    hints = f'hint("{exercise}") for a hint' * ("hints" in help_with(exercise))
+    offered = ", ".join(filter(None, [practice, hints]))
+    return [f"  There is {offered}."] if offered else []
+
+
+def hint_lines(exercise: str, number: int) -> list[str]:
+    """Return a hint, and how to get the next one."""
+    hints = help_with(exercise).get("hints", [])
+    if not hints:
+        return [f"There are no hints for {exercise}."]
+    if not isinstance(number, int) or not 1 <= number <= len(hints):
+        return [f'There are hints 1 to {len(hints)}: hint("{exercise}", 1) is the first.']
+    more = f'The next one: hint("{exercise}", {number + 1})'
+    return [f"Hint {number} of {len(hints)}: {hints[number - 1]}"] + [more] * (number < len(hints))
+
+
+def _practice(exercise: str) -> Practice:
+    found = help_with(exercise).get("practice")
+    if found is None:
+        raise NoPractice(
+            f"{exercise} can't be practised: its answers are the same for everybody, or it asks "
+            "for what the notebook can't judge, such as a training run or a text."
+        )
+    return found
+
+
+def _for_set(part: PracticePart, number: int) -> PracticePart:
+    """Return a part as it is asked for with the numbers of one set."""
+    hint = part["hint"]
+    return {**part, "hint": {**hint, **hint["varies"][number]} if "varies" in hint else hint}
+
+
+def _indented(lines: list[str], by: int) -> list[str]:
+    return [" " * by + line for line in lines]
+
+
+_MARKS = {
+    "right": "✓ right  ",
+    "follows": "✓ follows",
+    "partly": "~ partly ",
+    "mistake": "✗ mistake",
+    "wrong": "✗ wrong  ",
+    "form": "✗ form   ",
+    "blank": "– blank  ",
+}
+
+
+def _lines(said: Said) -> list[str]:
+    first, *more = said.text.split("\n")
+    line = f"  {_MARKS[said.mark]}  {said.name}" + (f": {first}" if first else "")
+    return [line, *(f"        {further}" for further in more)]
 
 
 _student = ""
@@ -3546,7 +3698,8 @@ def practice(exercise: str, /, **answers: Any) -> NumbersByName | None:
     """Give other numbers to practise with; with answers to these, say at once what is right.
 
     ``practice("an_exercise")`` shows numbers that nobody is graded with and what is asked for, and
-    ``practice("an_exercise", sums=[1, 2, 3])`` looks at an answer.  Nothing of it is graded.
+    ``practice("an_exercise", sums=[1, 2, 3])`` looks at an answer.  Functions are tried on inputs
+    that nobody is graded with.  Nothing of it is graded.
     """
     found, message = find(exercise)
     if found is None:
@@ -3554,7 +3707,7 @@ def practice(exercise: str, /, **answers: Any) -> NumbersByName | None:
         return None
     try:
         if not answers:
-            return next_round(exercise)
+            return next_round(exercise, sys._getframe(1).f_globals)
         print("\n".join(this_round(exercise).says(answers)))
     except NoPractice as why:
         print(why)

@@ -212,6 +212,7 @@ def generate(
 ) -> None:
     """Build the students' notebooks in release/ and enter them in the gradebook."""
     from autograder.course.overview import in_words
+    from autograder.course.practice_share import share_in_words
     from autograder.delivery.releasing import generate as build
 
     def told(assignment: Assignment) -> None:
@@ -219,7 +220,8 @@ def generate(
             print(line, flush=True)
 
     found = authors_course(course)
-    drift = build(found, found.ids(assignments), check=check, progress=told)
+    drift = build(found, ids := found.ids(assignments), check=check, progress=told)
+    print(share_in_words(found, ids))
     for change in drift:
         print(change)
     if not drift:

@@ -41,6 +41,10 @@ PRACTICE = """
 # Not graded: practice("{id}") gives other numbers to try your hand at, and says at once what is
 # right and what went wrong; solution() shows how these come out."""
 
+TRIED = """
+
+# Not graded: practice("{id}") tries your code on other inputs, and says what went wrong."""
+
 HINT = """
 
 # hint("{id}") helps you on with an exercise, a little; there may be a second hint and a third."""
@@ -76,7 +80,7 @@ def build(assignment: Assignment) -> dict[str, bytes]:
         data["carried"] = code
     if files:
         data["data"] = digests(files)
-    helping = help_with(assignment, variants)
+    helping = help_with(assignment, variants, data["exercises"])
     answers = [part.answer for exercise in assignment.sound.values() for part in exercise.parts]
     return {
         f"{assignment.id}.ipynb": _notebook(assignment, helping),
@@ -130,9 +134,14 @@ def _set_up(assignment: Assignment, helping: Mapping[str, Help]) -> str:
     used, said = ["check", "student", "your_numbers"], ""
     if carried(assignment):
         used.append("carry")
-    if ids := [id for id, entry in helping.items() if "practice" in entry]:
-        used += ["practice", "solution"]
+    practised = {id: entry["practice"] for id, entry in helping.items() if "practice" in entry}
+    if practised:
+        used.append("practice")
+    if ids := [id for id, found in practised.items() if found["sets"]]:
+        used.append("solution")
         said += PRACTICE.format(id=ids[0])
+    elif practised:
+        said += TRIED.format(id=next(iter(practised)))
     if ids := [id for id, entry in helping.items() if "hints" in entry]:
         used.append("hint")
         said += HINT.format(id=ids[0])

@@ -142,6 +142,8 @@ def _practised(assignment: Assignment) -> str:
     """Return what may be said to those who practise, without blanks."""
     parts = [part for exercise in assignment.sound.values() for part in practisable(exercise)]
     told = [wrong.feedback for part in parts for wrong in part.misconceptions]
+    functions = [each for exercise in assignment.sound.values() for each in exercise.functions]
+    told += [wrong.feedback for each in functions for wrong in each.misconceptions]
     return "\0".join(map(_dense, told))
 
 

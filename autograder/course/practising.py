@@ -16,12 +16,20 @@ from autograder.course.asked import encode_variant, hint_of
 from autograder.course.config import CourseError
 from autograder.course.discover import Assignment
 from autograder.course.plain_json import alike
+from autograder.course.practice_inputs import tried_functions
 from autograder.course.practice_sets import MOST, needs, practice_sets, used
 from autograder.exercise import Exercise, FormatError, Part
 from autograder.exercise.dependencies import apply, band, evaluate
 from autograder.exercise.part import arguments
 from autograder.grading.parts import carries
-from autograder.student.released_files import Following, Help, Practice, PracticeSet, Worked
+from autograder.student.released_files import (
+    Following,
+    Help,
+    Practice,
+    PracticeSet,
+    RecordedExercise,
+    Worked,
+)
 
 HELP = "help.json"
 
@@ -35,9 +43,16 @@ _NO_VALUE = (FormatError, ArithmeticError, LookupError, ValueError, TypeError)
 
 
 def help_with(
-    assignment: Assignment, variants: Mapping[str, Sequence[tuple[Any, Known]]]
+    assignment: Assignment,
+    variants: Mapping[str, Sequence[tuple[Any, Known]]],
+    recorded: Mapping[str, RecordedExercise],
 ) -> dict[str, Help]:
     """Return by exercise what there is to practise with, and its hints.
+
+    Parameters
+    ----------
+    recorded
+        What check.json says of each exercise.
 
     Raises
     ------
@@ -48,7 +63,10 @@ def help_with(
     for id, exercise in assignment.sound.items():
         entry: Help = {}
         graded = [known for _, known in variants[id]]
-        if practice := practised(exercise, assignment.course.id, graded):
+        practice = practised(exercise, assignment.course.id, graded)
+        if functions := tried_functions(exercise, recorded[id]["functions"]):
+            practice = {**(practice or {"parts": [], "sets": []}), "functions": functions}
+        if practice:
             entry["practice"] = practice
         if exercise.hints:
             entry["hints"] = [*exercise.hints]

@@ -64,7 +64,7 @@ def record(exercise: Exercise, variants: Sequence[tuple[Any, Any]]) -> RecordedE
     return {
         "title": exercise.title,
         "points": exercise.points,
-        "functions": [_function(function) for function in exercise.functions],
+        "functions": [recorded_function(function) for function in exercise.functions],
         "parts": [
             {
                 "name": part.name,
@@ -78,7 +78,7 @@ def record(exercise: Exercise, variants: Sequence[tuple[Any, Any]]) -> RecordedE
     }
 
 
-def _function(function: CheckedFunction) -> RecordedFunction:
+def recorded_function(function: CheckedFunction) -> RecordedFunction:
     """Return what a notebook may know of a function: its name, and the visible checks."""
     visible = [check for check in function.checks if check.visible]
     entry: RecordedFunction = {
@@ -102,8 +102,7 @@ def _check(function: CheckedFunction, check: Check) -> RecordedCheck:
         raise CourseError(f"{name} gets no answer from any call, so it can't be shown: hide it")
     try:
         recorded = [
-            _target(made.request)
-            | _arguments(made.request)
+            asked_of(made.request)
             | ({} if made.value is None else _expected(function, check, made.value, number))
             for number, made in enumerate(renumbered(call.calls))
         ]
@@ -126,6 +125,17 @@ def _check(function: CheckedFunction, check: Check) -> RecordedCheck:
     if varied:
         entry["varied"] = True
     return entry
+
+
+def asked_of(request: Request) -> RecordedCall:
+    """Return what a check asks for, as it is recorded.
+
+    Raises
+    ------
+    TypeError
+        If that can't be shown.
+    """
+    return _target(request) | _arguments(request)
 
 
 def _target(request: Request) -> RecordedCall:
@@ -202,7 +212,7 @@ def _expected(function: CheckedFunction, check: Check, value: Any, number: int) 
         looked_at = {key: value[key] for key in value if matters(_without(key))}
         if len(looked_at) < len(value):
             value, compare = looked_at, [*compare, "more"]
-    found: RecordedCall = {"value": encode(_known(value, compare)), "compare": compare}
+    found: RecordedCall = {"value": encode(compared(value, compare)), "compare": compare}
     if loose := _looseness(value, matters):
         found["rtol"] = loose
     changed = _Changed(function, number, lambda value: value, modified=True)
@@ -314,10 +324,10 @@ def _other_dtype(value: Any) -> Any:
     return other if isinstance(value, np.ndarray) else other[()]
 
 
-def _known(value: Any, compare: list[Any]) -> Any:
+def compared(value: Any, compare: list[Any]) -> Any:
     """Return a value with zeros where it isn't compared."""
     if isinstance(value, tuple):
-        return tuple(_known(entry, own) for entry, own in zip(value, compare, strict=True))
+        return tuple(compared(entry, own) for entry, own in zip(value, compare, strict=True))
     if "value" in compare or isinstance(value, Tensor):
         return value
     return np.zeros_like(value) if isinstance(value, np.ndarray) else type(value)(0)

@@ -136,7 +136,8 @@ def practice(exercise: str, /, **answers: Any) -> NumbersByName | None:
     """Give other numbers to practise with; with answers to these, say at once what is right.
 
     ``practice("an_exercise")`` shows numbers that nobody is graded with and what is asked for, and
-    ``practice("an_exercise", sums=[1, 2, 3])`` looks at an answer.  Nothing of it is graded.
+    ``practice("an_exercise", sums=[1, 2, 3])`` looks at an answer.  Functions are tried on inputs
+    that nobody is graded with.  Nothing of it is graded.
     """
     found, message = find(exercise)
     if found is None:
@@ -144,7 +145,7 @@ def practice(exercise: str, /, **answers: Any) -> NumbersByName | None:
         return None
     try:
         if not answers:
-            return next_round(exercise)
+            return next_round(exercise, sys._getframe(1).f_globals)
         print("\n".join(this_round(exercise).says(answers)))
     except NoPractice as why:
         print(why)

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any
 from autograder.student.data import decode, help_with
 from autograder.student.display import block
 from autograder.student.practice_diagnosis import Said, diagnosed, recorded
+from autograder.student.practice_functions import tried_out
 from autograder.student.reading import is_blank
 from autograder.student.symbols import NumbersByName
 
 if TYPE_CHECKING:
-    from autograder.student.released_files import Practice, PracticePart
+    from autograder.student.released_files import Practice, PracticeFunction, PracticePart
 
 _rounds: dict[str, Round] = {}  # the last ones, by exercise
 
@@ -73,10 +74,15 @@ class Round:
         return recorded(part, value).shown.split("\n")
 
 
-def next_round(exercise: str) -> NumbersByName:
-    """Ask for the next answers, and return the numbers."""
+def next_round(exercise: str, notebook: dict[str, Any]) -> NumbersByName | None:
+    """Try the functions on other inputs; ask for the next answers, and return the numbers."""
+    practice = _practice(exercise)
+    if functions := practice.get("functions", []):
+        print("\n".join(_functions_tried(exercise, functions, notebook)))
+    if not practice["sets"]:
+        return None
     last = _rounds.pop(exercise, None)
-    now = Round(exercise, _practice(exercise), last.number + 1 if last else 0)
+    now = Round(exercise, practice, last.number + 1 if last else 0)
     _rounds[exercise] = now  # as the last one
     print("\n".join(now.asks()))
     return NumbersByName(
@@ -91,13 +97,28 @@ def this_round(exercise: str) -> Round:
         raise NoPractice('Practise first, practice("…"); then solution() shows the right answers.')
     exercise = exercise or list(_rounds)[-1]
     if exercise not in _rounds:
-        _rounds[exercise] = Round(exercise, _practice(exercise))
+        practice = _practice(exercise)
+        if not practice["sets"]:
+            raise NoPractice(f'Of {exercise} functions are practised: practice("{exercise}").')
+        _rounds[exercise] = Round(exercise, practice)
     return _rounds[exercise]
+
+
+def _functions_tried(
+    exercise: str, functions: list[PracticeFunction], notebook: dict[str, Any]
+) -> list[str]:
+    lines = [f"{exercise}, practice on other inputs"]
+    for found in functions:
+        lines += [f"  `{found['name']}`"] if functions[1:] else []
+        lines += tried_out(found, notebook)
+    return [*lines, "Grading also looks at what isn't tried here: other sizes, other properties."]
 
 
 def offers(exercise: str) -> list[str]:
     """Say what helps on with an exercise, if anything does."""
-    practice = f'practice("{exercise}") for other numbers' * ("practice" in help_with(exercise))
+    found = help_with(exercise).get("practice")
+    others = "other inputs" if found and not found["sets"] else "other numbers"
+    practice = f'practice("{exercise}") for {others}' if found else ""
     hints = f'hint("{exercise}") for a hint' * ("hints" in help_with(exercise))
     offered = ", ".join(filter(None, [practice, hints]))
     return [f"  There is {offered}."] if offered else []
@@ -119,7 +140,7 @@ def _practice(exercise: str) -> Practice:
     if found is None:
         raise NoPractice(
             f"{exercise} can't be practised: its answers are the same for everybody, or it asks "
-            "for what the notebook can't judge, such as a function, a proof or a text."
+            "for what the notebook can't judge, such as a training run or a text."
         )
     return found
 

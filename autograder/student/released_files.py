@@ -229,17 +229,68 @@ class PracticePart(TypedDict):
     says: list[str]
 
 
+class PracticeInputs(TypedDict):
+    """One draw of inputs that a function is tried on.
+
+    Attributes
+    ----------
+    calls
+        As in check.json; results to ten digits.
+    wrong
+        By known mistake that returns anything else: the place of its sentence in ``says``, and of
+        each result a mark by which it is known again, as far as it returns any.
+    """
+
+    calls: list[RecordedCall]
+    wrong: list[tuple[int, list[Any]]]
+
+
+class PracticeCheck(TypedDict):
+    """A visible check with other draws.
+
+    Attributes
+    ----------
+    rubric, varied
+        As in check.json.
+    sets
+        The draws.
+    """
+
+    rubric: str
+    sets: list[PracticeInputs]
+    varied: NotRequired[bool]
+
+
+class PracticeFunction(TypedDict):
+    """A function that is tried on other inputs.
+
+    Attributes
+    ----------
+    name, checks
+        The function, and what it is tried on.
+    says
+        The sentences about known mistakes.
+    """
+
+    name: str
+    checks: list[PracticeCheck]
+    says: list[str]
+
+
 class Practice(TypedDict):
     """How an exercise is practised.
 
     Attributes
     ----------
     parts, sets
-        What is asked, and with which numbers.
+        What is asked, and with which numbers; either both or none.
+    functions
+        The functions that are tried.
     """
 
     parts: list[PracticePart]
     sets: list[PracticeSet]
+    functions: NotRequired[list[PracticeFunction]]
 
 
 class Help(TypedDict, total=False):

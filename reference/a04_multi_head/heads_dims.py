@@ -13,7 +13,7 @@ exercise = Exercise(
     source="Vaswani et al. (2017), section 3.2.2",
     minutes=35,
     hints=[
-        "The heads share the width: h heads of d/h columns each.",
+        "The width is divided among the heads: h heads of d/h columns each.",
         "For the scores of one head multiply rows, columns and the width that is summed over;"
         " then there are h of them.",
         "The scale belongs to the vectors that are multiplied: those of a head.",

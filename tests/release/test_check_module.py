@@ -8,7 +8,7 @@ import pytest
 from autograder.exercise import FormatError
 from autograder.student.readers import read as read_answer
 from autograder.student.symbols import NumbersByName
-from autograder.student.visible_checks import _difference as difference
+from autograder.student.told_differences import told_difference as difference
 from autograder.student.visible_checks import report_function
 
 pytestmark = pytest.mark.usefixtures("formulas")
@@ -32,6 +32,7 @@ def test_a_right_function_passes_and_is_told_that_this_is_not_all(norm):
         "  ✓ passed     Equals the root of the sum of squares.",
         "  ✓ passed     Single precision stays single precision, and the input stays what it is.",
         "  Grading also runs 1 hidden check: passing here is not yet the mark.",
+        '  There is practice("norm") for other inputs.',
     ]
 
 
@@ -506,4 +507,4 @@ def test_two_functions_are_checked_one_after_the_other(released, as_student):
     right = "return np.sqrt((x * x).sum(axis=axis, keepdims=keep))"
     report = as_student(released, NORM.format(right)).splitlines()
     assert [line.split()[1] for line in report[1:4]] == ["passed", "passed", "undefined"]
-    assert report[4:] == ["  Grading also runs 2 hidden checks: passing here is not yet the mark."]
+    assert report[4] == "  Grading also runs 2 hidden checks: passing here is not yet the mark."

@@ -81,8 +81,72 @@ def test_solution_shows_the_values_and_the_next_practice_has_other_numbers(pract
     assert "True\nby_hand, practice 2 of 8\n  ✓ right    doubled" in said
 
 
-def test_what_can_not_be_practised_says_why(released, as_student):
-    assert "norm can't be practised: its answers are" in as_student(released, 'practice("norm")')
+def test_what_can_not_be_practised_says_why(mini, write_release, as_student):
+    assignment = mini(norm=[('source="None")', 'source="None", practice=0)')])
+    folder = write_release(build(assignment), assignment.course.root / "release" / assignment.id)
+    assert "norm can't be practised: its answers are" in as_student(folder, 'practice("norm")')
+
+
+RIGHT = """
+import numpy as np
+
+def norm(x, axis=-1, *, keep=False):
+    return np.sqrt(np.sum(x**2, axis=axis, keepdims=keep))
+"""
+NO_ROOT = RIGHT.replace("np.sqrt(", "(")
+OF_THREE_ROWS = RIGHT.replace("return", "return x[:, 0] if axis == -1 else")
+
+
+@pytest.mark.parametrize(
+    ("code", "said"),
+    [
+        (RIGHT, "✓ passed     Equals the root of the sum of squares."),
+        (NO_ROOT, "✗ mistake    You forgot the root. A length has the unit of its entries."),
+        ("", "✗ undefined  `norm` is not defined yet: run its cell first"),
+        ("def norm(x): raise NotImplementedError", "– blank      `norm` is not written yet"),
+        ("norm = 3", "✗ form       `norm` should be a function"),
+    ],
+)
+def test_a_function_is_tried_on_other_inputs_and_its_mistake_named(
+    released, as_student, code, said
+):
+    assert said in as_student(released, f'{code}\npractice("norm")')
+
+
+def test_the_smallest_input_that_shows_it_is_shown_with_what_came(released, as_student):
+    said = as_student(released, f'{OF_THREE_ROWS}\npractice("norm")')
+    assert "with 3 of 3 draws" in said
+    assert "norm(x)    (call 1 of 2)" in said
+    assert "expected = " in said
+    assert "mistake" not in said  # nobody knows this one
+
+
+def test_inputs_of_practice_are_others_than_those_of_check_and_short(mini):
+    files = build(mini())
+    known = json.loads(files["check.json"])["exercises"]["norm"]["functions"][0]["checks"][0]
+    practice = json.loads(files["help.json"])["norm"]["practice"]["functions"][0]["checks"][0]
+    asked = [known["calls"], *(each["calls"] for each in practice["sets"])]
+    drawn = [json.dumps(calls[0]["args"]) for calls in asked]
+    assert len({*drawn}) == 4
+    assert max(map(len, drawn[1:])) < 0.6 * len(drawn[0])
+
+
+def test_of_a_mistake_that_only_hidden_checks_find_nothing_ships(mini):
+    clipped = """
+@exercise.misconception
+def tiny_is_nothing(x, axis=-1, *, keep=False):
+    \"\"\"You take tiny numbers for zeros. The root makes them larger.\"\"\"
+    return norm(np.where(abs(x) < 1e-15, 0, x), axis, keep=keep)
+
+@exercise.misconception
+def always_double("""
+    files = build(mini(norm=[("\n@exercise.misconception\ndef always_double(", clipped)]))
+    assert b"forgot the root" in files["help.json"]
+    assert b"tiny numbers for zeros" not in files["help.json"]
+
+
+def test_solution_of_a_function_is_not_shown(released, as_student):
+    assert 'functions are practised: practice("norm")' in as_student(released, 'solution("norm")')
 
 
 def test_an_answer_that_is_the_same_for_everybody_is_not_practised(mini):

@@ -12,8 +12,8 @@ from autograder.course.release import Release
 from autograder.exercise import Essay, Exercise
 from autograder.exercise.variants import draws, pick
 from autograder.student import data as students
-from autograder.student import visible_checks as comparing
 from autograder.student.data import decode
+from autograder.student.told_differences import told_difference
 
 
 def same(a, b):
@@ -179,8 +179,8 @@ def test_entries_of_a_dictionary_that_a_check_does_not_look_at_are_not_shipped()
     expected = decode(call["value"])
     assert (list(expected), call["compare"]) == (["sum"], ["value", "more"])
     came = {"sum": expected["sum"], "mean": 7.0}
-    assert not comparing._difference(came, expected, call["compare"], "the result")
-    assert comparing._difference({"sum": 7.0}, expected, call["compare"], "the result")
+    assert not told_difference(came, expected, call["compare"], "the result")
+    assert told_difference({"sum": 7.0}, expected, call["compare"], "the result")
 
 
 def test_generating_ends_where_drawing_does_not(monkeypatch):

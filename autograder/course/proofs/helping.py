@@ -12,12 +12,15 @@ import numpy as np
 from autograder.course.config import CourseError
 from autograder.course.discover import Assignment
 from autograder.course.leak import leaks
-from autograder.course.practising import HELP, practised
+from autograder.course.practice_inputs import tried_functions
+from autograder.course.practising import practised
 from autograder.course.proofs.part_proofs import part_problems
+from autograder.course.recording import recorded_function
 from autograder.exercise import Exercise, Part
 from autograder.exercise.dependencies import apply, solve
 from autograder.exercise.slips import is_telling
 from autograder.exercise.variants import draws
+from autograder.student.practice_functions import tried_out
 
 _NUMBER = re.compile(r"(?<![\w.])\d[\d,_]*(?:\.\d+)?(?![\w]|\.\d)")
 
@@ -31,11 +34,29 @@ def helping_problems(
         text for number in range(len(exercise.hints)) for text in _told(exercise, number, known)
     ]
     if exercise.hints:
-        secrets = leaks(assignment, {HELP: json.dumps({"hints": exercise.hints}).encode()})
+        # Not by the name of the file, in which sentences about known mistakes may stand.
+        secrets = leaks(assignment, {"hints.json": json.dumps(exercise.hints).encode()})
         found += [f"a hint gives it away: {said}" for said in secrets]
     if exercise.twin is not None:
         found += [f"its practice: {text}" for text in _twin(assignment, exercise, known)]
-    return found
+    return [*found, *_tried(exercise)]
+
+
+def _tried(exercise: Exercise) -> Iterator[str]:
+    """Yield which right function fails what is practised, and which mistake isn't named there."""
+    recorded = [recorded_function(function) for function in exercise.functions]
+    by_name = {function.name: function for function in exercise.functions}
+    for found in tried_functions(exercise, recorded):
+        function = by_name[found["name"]]
+        for right in (function.solution, *function.alternatives):
+            lines = tried_out(found, {function.name: right})
+            if failed := [line for line in lines if "✗" in line]:
+                yield f"in practice {right.__name__} fails: {failed[0].strip()}"
+        for wrong in function.misconceptions:
+            if wrong.feedback in found["says"]:
+                said = "\n".join(tried_out(found, {function.name: wrong.compute}))
+                if "✗ failed" in said and wrong.feedback not in said:
+                    yield f"in practice `{wrong.name}` isn't named, though its results are known"
 
 
 def _told(exercise: Exercise, number: int, known: Sequence[dict[str, Any]]) -> Iterator[str]:
