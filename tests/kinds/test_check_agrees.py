@@ -19,6 +19,15 @@ LINES = Derivation(Chain(start="x*(y + 1)", target="x*y + x", names=("x", "y", "
 INDEXED = Derivation(
     IndexedChain(start="sum(2*x_i, i)", target="2*sum(x_i, i)", indexed=("x", "y"), names=("w",))
 )
+BLOCKS = Derivation(
+    IndexedChain(
+        start="[A, B]*[C; H]",
+        target="A*C + B*H",
+        matrices=("A", "B", "C", "H"),
+        names=("w",),
+        indexed=("x",),
+    )
+)
 
 ATOMS = {
     "formula": [
@@ -78,6 +87,10 @@ ATOMS = {
         "-1",
         "k",
     ],
+    "blocks": [
+        *("A", "B", "C", "I", "0", "2", "w", "x_i", "n", "i", "e", "-1", "1e-3", "3!", "Z"),
+        *("A^T", "A^0", "0^(I)", "H^(-1)", "I^2", "[A, B]", "[A; B]", "[[A], [B]]", "[A B]"),
+    ],
 }
 SHAPES = [
     "{}+{}", "{}-{}", "{}*{}", "{}/{}", "({})*({})", "({})/({})", "{}^{}", "({})^2", "-{}", "({})",
@@ -94,7 +107,8 @@ SHAPES = [
     "sum({}*k, k, 1, 500)", "({}-{})^(-1)", "cot({})", "asin({})", "sqrt({})^2", "max(x_i, i)*{}",
     "Matrix([[{}, {}], [0, 1]])", "sum(p_k, k, 1, {})", "product({}, k, 1, 3)", "[{} = {}]",
     "0^({})", "det([[{}, {}], [1, 2]])", r"\frac{{d}}{{dx}} {}", "exp(exp({}))", "binomial({}, 2)",
-    "sign({})",
+    "sign({})", "[{}; {}]", "[[{}, {}], [{}, {}]]", "[[{}], [{}]]", "[{} | {}]", "({})^(-1)",
+    r"\begin{{pmatrix}} {} & {} \\ {} & {} \end{{pmatrix}}", "({})^T", "{}^0", "0^({})", "Var({})",
 ]  # fmt: skip
 MANY = 1500  # texts for each kind
 
@@ -104,7 +118,7 @@ def texts(kind, rng):
         if depth == 0 or rng.random() < 0.15:
             return rng.choice(ATOMS[kind])
         shape = rng.choice(SHAPES)
-        return shape.format(*(grown(depth - 1) for _ in range(2)))
+        return shape.format(*(grown(depth - 1) for _ in range(4)))
 
     return [grown(rng.choice((1, 1, 2, 2, 3))) for _ in range(MANY)]
 
@@ -131,6 +145,7 @@ def takes(reader, raw):
         ("formula", UNFINISHED, False),
         ("lines", LINES, True),
         ("indexed", INDEXED, True),
+        ("blocks", BLOCKS, True),
     ],
 )
 @pytest.mark.usefixtures("shipped")
@@ -184,6 +199,14 @@ INDEXED_APART += ["1/delta(1,2)", "log(delta(1,2))", "0^(j)", "1/delta(j, 0)", "
 INDEXED_APART += [r"\binom{e^2}{sum(1e-30, k)}", "1/(x_1 - x(1))", "delta(i - j, 0)"]
 INDEXED_APART += ["1/delta(i, 0)", "1/delta(i + 1, i)", "1/delta(n + i, n)", "log(delta(2*i, 0))"]
 FORMULAS_APART = ["n/delta(n, 0)", "n/delta(n, n + 1)", "1/delta(n - n, 0)", "log(delta(2*n, n))"]
+FORMULAS_APART += ["(sum(0/k, k, 0, x))^(-1)", "0^log(n, n)", "1/(x - sqrt(x)^2)"]
+FORMULAS_APART += ["1 - Matrix([[0, e], [0, 1]])^2", "Matrix([[1, pi], [0, 1]])^(-1)"]
+BLOCKS_APART = ["max(0^(I))", "log(A, I^2)", "1/(A^0 - I)", "D(w, I)", "1/delta(I, H^(-1))"]
+BLOCKS_APART += [
+    r"\begin{pmatrix} A & [A; B] \\ C & H \end{pmatrix}",
+    "[([A, B]), C]",
+    "(A^T - A)^(-1)",
+]
 
 
 @pytest.mark.usefixtures("shipped")
@@ -191,6 +214,13 @@ FORMULAS_APART = ["n/delta(n, 0)", "n/delta(n, n + 1)", "1/delta(n - n, 0)", "lo
 def test_they_take_the_same_lines_with_indices(line):
     looked = takes(lambda raw: read(raw, INDEXED.hint(None)), [line])[0]
     assert looked is takes(INDEXED.read, [line])[0]
+
+
+@pytest.mark.usefixtures("shipped")
+@pytest.mark.parametrize("line", BLOCKS_APART)
+def test_they_take_the_same_lines_of_blocks(line):
+    looked = takes(lambda raw: read(raw, BLOCKS.hint(None)), [line])[0]
+    assert looked is takes(BLOCKS.read, [line])[0]
 
 
 @pytest.mark.usefixtures("shipped")

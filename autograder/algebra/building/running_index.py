@@ -43,6 +43,8 @@ class Running(Construction):
             symbol = sympy.Symbol(index.token.text, integer=True)
             with_index = self._with_index(body, index.token, symbol, depth)
             total = (sympy.Sum if add else sympy.Product)(with_index, (symbol, low, high))
+            if with_index == (0 if add else 1):  # nothing is added, or multiplied by one
+                total = with_index
         if left_out is None:
             return total
         one = self._with_index(body, index.token, self._index(left_out, depth), depth)

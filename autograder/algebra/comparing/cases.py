@@ -113,7 +113,8 @@ def in_names(verdict: Verdict, chosen: Signs) -> Verdict:
 def opened(expr: sympy.Expr) -> sympy.Expr:
     """Write each |…| as a product of sizes, without those of which the sign is known.
 
-    What is positive and common to all goes out of a maximum or minimum, too.
+    Nor does a sign stand that is known.  What is positive and common to all goes out of a maximum
+    or minimum, too.
 
     >>> x, y, z = sympy.symbols("x y z", positive=True)
     >>> t = sympy.Symbol("t", real=True)
@@ -121,12 +122,14 @@ def opened(expr: sympy.Expr) -> sympy.Expr:
     (y + z)*Abs(t)/x
     >>> opened(Max(x * t, x * t**2))
     x*Max(t, t**2)
+    >>> opened(sympy.sign(t**2 + 1, evaluate=False))
+    1
     """
     for _ in range(MAX_OPENED):  # what has been cancelled may have more factors
         before = expr
         for extreme in (Max, Min):
             expr = expr.replace(extreme, functools.partial(_without_common_factor, extreme))
-        expr = expr.replace(sympy.Abs, _sizes)
+        expr = expr.replace(sympy.Abs, _sizes).replace(sympy.sign, sympy.sign)  # evaluated anew
         if expr == before:
             break
     return expr

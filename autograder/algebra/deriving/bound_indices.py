@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterator
 from fractions import Fraction
 
 from autograder.algebra.deriving import structure as structures
+from autograder.algebra.deriving.placeholders import numbers_apart
 from autograder.algebra.deriving.structure import Structure
 
 _DELTAS = ("delta", "KroneckerDelta")
@@ -65,6 +66,32 @@ class BoundIndices:
             if name.startswith(base) and len(name) > len(base):
                 return base, re.findall(r"#\d|\w", name[len(base) :])
         return name, []
+
+    def added_up(self, form: Structure) -> Structure:
+        """Return a formula in which sums over an index that are multiples of one are added up."""
+        found: dict[Structure, list[Fraction]] = {}
+        for term in structures.terms(form).elements():
+            number, sum_ = self._number_outside(term)
+            found.setdefault(sum_, []).append(number)
+        if all(len(numbers) == 1 or not self.binds(e) for e, numbers in found.items()):
+            return form
+        return structures.sum_of(
+            structures.product_of([("number", sum(numbers, Fraction(0))), e])
+            for e, numbers in found.items()
+            if sum(numbers)
+        )
+
+    def _number_outside(self, term: Structure) -> tuple[Fraction, Structure]:
+        """Take a number out of a term, and out of the sum over an index that is left."""
+        number, factors = numbers_apart(term)
+        rest = structures.product_of(factors)
+        if rest[:2] != ("call", "sum") or not self.binds(rest):
+            return number, rest
+        body, *bound = rest[3]
+        inside, factors = numbers_apart(body)
+        if not factors:
+            return number, rest
+        return number * inside, (*rest[:3], (structures.product_of(factors), *bound))
 
     def counted(self, form: Structure) -> Structure | None:
         """Return what a sum of equal terms, the largest of these, or a δ of two numbers is."""

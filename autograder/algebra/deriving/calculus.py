@@ -125,6 +125,14 @@ def outer(*functions: Any) -> Rewrite:
 # --- sums ---------------------------------------------------------------------------------------
 
 
+def counted(e: sympy.Expr, world: World) -> sympy.Expr:
+    """Write a sum of equal terms as so many times the term."""
+    if not isinstance(e, Total):
+        return e
+    inner, k, low, high = e.args
+    return e if _uses(inner, k) else inner * (high - low + 1)
+
+
 def linear(e: sympy.Expr, world: World) -> sympy.Expr:
     """Split sums of sums and take out what does not depend on the index."""
     if not isinstance(e, Total):

@@ -125,8 +125,9 @@ class Chain(ProvesItself, Disguises):
         nothing to the one before (+ 0 or · 1 in disguise) and shows nothing that is asked for, nor
         what comes after the result.  A step is sound if its two lines are equal, whatever went
         before: one slip costs one step, and the line that is right again costs nothing.  A step
-        that takes several at once is right, but shows none of them: it counts nothing, and what
-        algebra alone does beside it counts as one step, in how many lines it may stand.  So does
+        that takes several at once is right, but shows none of them: it is as many unsound steps as
+        it lacks lines, and what algebra alone does beside it counts as one step, in how many lines
+        it may stand.  So does
         the first step if it gives the result at once: in one line, as the target multiplied out
         or factored, by carrying a derivative out, or without what the waypoints ask for.  The
         credit is the sum of
@@ -296,6 +297,14 @@ class Chain(ProvesItself, Disguises):
         """Whether algebra alone does a step, where names are defined or a derivative is asked."""
         plain = not (self.definitions or self.given.expr.has(Diff))
         return not plain and equal(before.expr, line.expr).equal is True
+
+    def lines_missing(self, before: Line, line: Line) -> int:  # noqa: ARG002
+        """How many lines at least are missing in a step that takes several at once."""
+        return 1
+
+    def is_all_but_said(self, line: Line) -> bool:  # noqa: ARG002
+        """Whether a line that nothing leads to is as good as the result; where rules are asked."""
+        return False
 
     def hint(self) -> dict[str, object]:
         """Return what a student's notebook may know about a line: the names it may use."""

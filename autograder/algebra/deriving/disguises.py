@@ -41,13 +41,13 @@ class Disguises(Language):
         """
         if before.number == 0 and self.definitions and _same_fraction(before.expr, line.expr):
             return True
-        if self._is_times_one(before, line):
+        if self.is_times_one(before, line):
             return True
         if before.essence != line.essence or line.essence[0] == "number":  # p - p, then 0
             return self.renames(before, line)
         return not self.is_rid_of(before.written_names - line.written_names)
 
-    def _is_times_one(self, before: Line, line: Line) -> bool:
+    def is_times_one(self, before: Line, line: Line) -> bool:
         """Whether a line is the one before, and beside it what is given to be 1.
 
         A 1 inside the one before may well be replaced by that.
@@ -124,13 +124,24 @@ class Disguises(Language):
         forms = [structures.folded(one.essence, self._staying) for one in (line, other)]
         return bool(self._staying) and forms[0] == forms[1]
 
+    def says_the_start(self, line: Line) -> bool:
+        """Whether a line is the given expression but for names that stay, or a mixture of these."""
+        if not self._staying or self.is_called_alike(self.given, line):
+            return bool(self._staying)
+        start, form = (
+            self.essence.with_names(e.essence, self._staying) for e in (self.given, line)
+        )
+        return self.essence.is_made_of(form, [start])
+
     @functools.cached_property
     def staying(self) -> set[str]:
         """The defined names of the given expression that stay until the end.
 
-        To put in what they mean leads nowhere, but where "definition" is a rule.
+        To put in what they mean leads nowhere, but where "definition" is a rule.  Nor does it where
+        the result is a number.
         """
-        names = self.given.written_names & self.result.written_names & self.definitions.keys()
+        end = self.result.written_names or self.given.written_names
+        names = self.given.written_names & end & self.definitions.keys()
         return set() if self.has_rules else names
 
     @functools.cached_property

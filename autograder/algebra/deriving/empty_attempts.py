@@ -25,6 +25,7 @@ _MIXTURES = (
     "({S})*({T})/({S})",
     "({S}) + {x}*(({T}) - ({S}))",
     "({S}) + sin(({T}) - ({S}))",
+    "(({S})^2 - 1)/(({S}) + 1) + 1",
     "(({S})^2 + ({T})^2)/(({S}) + ({T}))",
     "sqrt(({S})*({T}))",
     "2*({S})*({T})/(({S}) + ({T}))",
@@ -45,6 +46,7 @@ _ZEROS = (
 _DEAR_ZEROS = (
     "({0}*max(1, -exp({x})))",
     "(({0}*exp({x}) + {0})/(exp({x}) + 1))",
+    "(({0}^2 - {0})/({0} - 1))",
 )
 _OPERATORS = ("sum", "Sum", "max", "Largest", "D", "diff")  # what follows is bound, or a variable
 
@@ -78,6 +80,9 @@ def empty(chain: Chain, lines: Sequence[str], last: str, name: str) -> Iterator[
                 silent = key in chain.staying or (chain.differentiates and text is last)
                 if silent and other != text:
                     yield f"{key} put into the {where}", [first, other, last], 0.0
+                    if text is first:
+                        mixture = f"({first})/2 + ({other})/2"
+                        yield f"{key} put into half the start", [first, mixture, last], 0.0
     yield from _unfinished(lines)
     if isinstance(chain, IndexedChain) and not matrices:
         n = chain.size
@@ -96,10 +101,13 @@ def _counted(chain: Chain, first: str, last: str) -> Iterator[str]:
         other, new = letters[0], letters[-1]
         yield f"({first})*sum(delta({new},{other}), {new})"
         yield f"sum({last}, {new})/{chain.size}"
+        yield f"sum(({last})/{chain.size}, {new})"
+        yield f"({last})*sum(1, {new})/{chain.size}"
         yield f"max({last}, {new})"
     for fact in chain.facts.values():
         if fact.right == "1":
             yield f"({first})*({fact.left})"
+            yield f"({last})*({fact.left})"
 
 
 def _turned(start: sympy.Expr) -> Iterator[str]:

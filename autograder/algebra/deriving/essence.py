@@ -109,7 +109,7 @@ class Essence:
             if rest not in (MARK, structures.ONE) and number:
                 shown = structures.product_of([("number", 1 / number), mark])
                 known += [(rest, shown), *marked_bases(rest, shown)]
-        return self._reduced(self.of(form), tuple(known), again=True)
+        return self._reduced(form, tuple(known))  # before a factor of one of them cancels
 
     def with_names(self, form: Structure, meanings: Mapping[Structure, Structure]) -> Structure:
         """Return the essence of a formula in which names stand for what they mean."""
@@ -164,6 +164,7 @@ class Essence:
 
     def _sum(self, form: Structure) -> Structure:
         """Take terms out that come to 0, and put those together that come to a part of one."""
+        form = self.bound.added_up(form)
         if form[0] != "sum":
             return form
         terms = list(form[1])
@@ -187,13 +188,14 @@ class Essence:
             return form
         number, factors = numbers_apart(form)
         factors = cancelled(factors)
+        # Before 1s are looked for: in (x^2 - x)/(x - 1)*(1 - x) the fraction is x, and not -1.
+        if (part := self._cancelled_by_a_sum(factors)) is not None:
+            return self._product(structures.product_of([("number", number), *part]))
         for some in _selections(factors):
             found = _number(_multiplied([self.values(f) for f in some]))
             if found:
                 rest = _without(factors, some)
                 return self._product(structures.product_of([("number", number * found), *rest]))
-        if (part := self._cancelled_by_a_sum(factors)) is not None:
-            return self._product(structures.product_of([("number", number), *part]))
         return structures.product_of([("number", number), *factors]) if number else structures.ZERO
 
     def _cancelled_by_a_sum(self, factors: Sequence[Structure]) -> list[Structure] | None:

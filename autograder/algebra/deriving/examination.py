@@ -64,7 +64,8 @@ class Examiner:
         self.asked = task.min_lines - 1
         self.route = Route(task, self.steps)
         self.counted = [*self.route.counted, *self.route.followed]
-        self.taken = len(self.counted) + len(self.wrong) + len(unreadable) + self._stops_short
+        self.taken = self._asked_by(self.counted) + len(self.wrong) + len(unreadable)
+        self.taken += self._stops_short
 
     def examination(self) -> Examination:
         """Put findings and credit together; a wrong line costs no more than its step."""
@@ -149,7 +150,17 @@ class Examiner:
             return 0.0
         if self._shows_nothing or (self.task.waypoints_are_steps and self._no_slip):
             return self._share()
-        return 1 - sum(step.skips or step is self.route.jump for step in counted) / len(counted)
+        skipped = [step for step in counted if step.skips or step is self.route.jump]
+        return 1 - self._asked_by(skipped) / self._asked_by(counted)
+
+    def _asked_by(self, steps: Sequence[Step]) -> int:
+        """Return for how many steps some count: one that skips several, for the lines it lacks."""
+        return sum(
+            self.task.lines_missing(step.before, step.line)
+            if step.skips and step is not self.route.jump
+            else 1
+            for step in steps
+        )
 
     @functools.cached_property
     def _behind_a_slip(self) -> Sequence[Step]:

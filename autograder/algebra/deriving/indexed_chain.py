@@ -9,9 +9,8 @@ from functools import cached_property
 import sympy
 
 from autograder.algebra.comparing.verdict import Verdict
-from autograder.algebra.deriving import matrix_lines
+from autograder.algebra.deriving import calculus, matrix_lines
 from autograder.algebra.deriving.assumptions import assumed_values
-from autograder.algebra.deriving.calculus import without_constant
 from autograder.algebra.deriving.for_every_n import at_most, equal_for_all, only_tried
 from autograder.algebra.deriving.indexed_binding import BINDERS
 from autograder.algebra.deriving.inert import D, unnamed
@@ -20,6 +19,7 @@ from autograder.algebra.deriving.premises import IndexedLine, Premises
 from autograder.algebra.deriving.rule_steps import TRIED, RuleSteps
 from autograder.algebra.deriving.rules import LINEARITY, RULES, Fact, all_named
 from autograder.algebra.deriving.task import Finding
+from autograder.algebra.deriving.written_out import rewritten
 
 
 @dataclass(frozen=True)
@@ -233,7 +233,7 @@ class IndexedChain(Premises):
         if not (before.expr.has(D) and line.expr.has(D)):
             return False
         before, line = (
-            replace(e, expr=e.expr.replace(D, without_constant)) for e in (before, line)
+            replace(e, expr=e.expr.replace(D, calculus.without_constant)) for e in (before, line)
         )
         return self.goes_by(before, line, *({"definition"} & self.known.keys()))
 
@@ -262,6 +262,39 @@ class IndexedChain(Premises):
         """Whether a step goes by no rule but algebra, or another name, where there are others."""
         names = {"definition"} & self.known.keys() if self.differentiates else ()
         return self.goes_by(before, line, "algebra", *names)
+
+    def lines_missing(self, before: Line, line: Line) -> int:
+        """How many lines at least are missing in a step: one less than the rules that it needs."""
+        needed = [name for name in (*self.known, *self.facts) if name != "algebra"]
+        if not self.goes_by(before, line, *needed):
+            return 1
+        for name in tuple(needed):
+            rest = [other for other in needed if other != name]
+            needed = rest if self.goes_by(before, line, *rest) else needed
+        return max(1, len(needed) - 1)
+
+    def is_all_but_said(self, line: Line) -> bool:
+        """Whether a line is the result but for sums of equal terms, and what is given to be 1.
+
+        Such a line is made from the result: Σ w_k times it, say, or the sum of n equal parts of it.
+        Where that is all that is asked for, it may well stand there.
+        """
+        ones = [name for name, fact in self.facts.items() if "1" in (fact.left, fact.right)]
+
+        def leads(before: Line) -> bool:
+            shown = rewritten(before.expr, (calculus.counted,), self.world)
+            return self.goes_by(replace(before, expr=shown), self.result, *ones)
+
+        if self.is_times_one(self.result, line):
+            return True
+        return self.has_rules and leads(line) and not leads(self.given)
+
+    def is_times_one(self, before: Line, line: Line) -> bool:
+        """Whether a line is another one, and beside it what is given to be 1, or I."""
+        facts = [(fact.left, fact.right) for fact in self.facts.values()]
+        given = [self.read_form(left) for left, right in facts if right == "I"]
+        products = [product for f in given for product in (before.expr * f, f * before.expr)]
+        return line.expr in products or super().is_times_one(before, line)
 
     def goes_by(self, before: Line, line: Line, *names: str) -> bool:
         """Whether a step goes by the rules of these names, and algebra."""

@@ -24,7 +24,8 @@ def marked_terms(form: Structure, marks: Marks) -> Structure:
     for whole, mark in marks:
         if whole[0] != "sum":
             continue
-        negated = Counter(structures.product_of([structures.MINUS, t]) for t in whole[1])
+        turned = structures.sum_of(structures.product_of([structures.MINUS, t]) for t in whole[1])
+        negated = structures.terms(turned)  # -(b + c) in a - (b + c) are two of them
         minus = structures.product_of([structures.MINUS, mark])
         for terms, shown in ((Counter(whole[1]), mark), (negated, minus)):
             while terms <= parts:

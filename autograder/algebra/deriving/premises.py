@@ -95,7 +95,7 @@ class Premises(Chain):
             "indexed": [*self.indexed, "delta"],
             "functions": sorted(names.calls),
             "indices": [*names.indices, *names.numbers],
-            "blocks": bool(names.all_matrices),
+            "blocks": [*names.all_matrices],
         }
 
     @functools.cached_property

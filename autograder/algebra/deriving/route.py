@@ -6,6 +6,7 @@ import itertools
 from collections.abc import Sequence
 from dataclasses import replace
 
+from autograder.algebra.deriving import structure as structures
 from autograder.algebra.deriving.line import Line
 from autograder.algebra.deriving.passages import Step
 from autograder.algebra.deriving.task import Task
@@ -101,7 +102,7 @@ class Route:
             kept.append(step)
             before, mixed = line, False
         said = [*itertools.takewhile(lambda step: not task.is_target(step.line), kept)]
-        if all(task.is_called_alike(task.given, step.line) for step in said):
+        if all(task.says_the_start(step.line) for step in said):
             return kept[len(said) :]
         return kept
 
@@ -123,7 +124,7 @@ class Route:
             return False
         if step.before is self._resumed:  # behind a slip, by a step that can be held to a rule
             return False
-        if task.leaps(before, step.line):
+        if task.leaps(before, step.line) or (step.skips and task.is_all_but_said(step.line)):
             return True
         away = task.is_result(step.line) and not task.is_result(last)  # it goes backwards
         if away and (step.skips or not task.has_rules):
@@ -131,7 +132,9 @@ class Route:
         if not task.is_target(step.line) or task.bridges(step.line, before):
             return False
         foreign = step.line.written_names - task.result.written_names
-        shows = any(waypoint.reached(step.line) for waypoint in self.missing)
+        # What is asked for, beside the result as it stands, may be any zero that shows it.
+        beside = structures.holds(step.line.structure, task.result.structure)
+        shows = not beside and any(waypoint.reached(step.line) for waypoint in self.missing)
         return not (shows and task.is_rid_of(foreign))
 
     def _note(self, line: Line) -> list[Waypoint]:

@@ -80,6 +80,12 @@ class Task(Protocol):
     def is_routine(self, before: Line, line: Line) -> bool:
         """Whether a step goes by no rule but algebra, where there are others."""
 
+    def lines_missing(self, before: Line, line: Line) -> int:
+        """How many lines at least are missing in a step that takes several at once."""
+
+    def is_all_but_said(self, line: Line) -> bool:
+        """Whether a line that nothing leads to is as good as the result."""
+
     def adds_nothing(self, before: Line, line: Line) -> bool:
         """Whether a line is the one before in disguise, if the two are equal."""
 
@@ -95,8 +101,8 @@ class Task(Protocol):
     def mixes(self, line: Line, *parts: Line) -> bool:
         """Whether a line only mixes other ones that are equal, and says nothing else."""
 
-    def is_called_alike(self, line: Line, other: Line) -> bool:
-        """Whether two lines differ by what is put in for names that stay until the end."""
+    def says_the_start(self, line: Line) -> bool:
+        """Whether a line is the given expression but for names that stay, or a mixture of these."""
 
     def is_target(self, line: Line) -> bool:
         """Whether a line is the target, maybe in disguise."""

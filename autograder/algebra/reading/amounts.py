@@ -15,6 +15,7 @@ ABSOLUTE = ("abs", "Abs", "fabs", "absolute", "norm")
 BINOMIALS = ("binomial", "binom", "comb")
 LARGEST_FACTORIAL = 300
 _STANDS = 2**59 - 55  # a prime, below the line of what stands for a name
+_LONG = 2**50
 
 
 class Amount(NamedTuple):
@@ -57,7 +58,7 @@ class Vocabulary(NamedTuple):
     indices
         What may be an index there.
     blocks
-        Whether lists are block matrices.
+        Names of matrices, where lists are block matrices.
     defined
         Names that stand for something else, which are no variables.
     """
@@ -67,7 +68,7 @@ class Vocabulary(NamedTuple):
     calls: Mapping[str, tuple[int, int]]
     indexed: Collection[str] = ()
     indices: Collection[str] = ()
-    blocks: bool = False
+    blocks: Collection[str] = ()
     defined: Collection[str] = ()
 
 
@@ -89,9 +90,9 @@ def applied(word: str, args: list[Amount]) -> Amount:
     if word == "transpose":
         return args[0]
     if word in ("KroneckerDelta", "delta"):
-        apart = combined("-", *args).number
-        if apart is not None and apart.denominator < _STANDS:  # what stands for names is gone
-            return Amount(Fraction(apart == 0), True, True)
+        apart = combined("-", *args)
+        if apart.number is not None and (apart.exact or _is_plain(apart.number)):
+            return Amount(Fraction(apart.number == 0), True, True)
     if word in _AT_ZERO and first == 0:
         return Amount(Fraction(_AT_ZERO[word]), True, True)
     if word in BINOMIALS and (
@@ -100,6 +101,8 @@ def applied(word: str, args: list[Amount]) -> Amount:
         return Amount(Fraction(1), True, True)
     if word in ("log", "ln", "log2", "log10") and first == 1:
         return Amount(Fraction(0), True, True)
+    if word == "log" and len(args) == 2 and first is not None and first == args[1].number:
+        return Amount(Fraction(1), True, True)
     if constant and all(one.exact and one.number is not None for one in args):
         numbers = [one.number for one in args if one.number is not None]
         if word in ABSOLUTE:
@@ -143,6 +146,11 @@ def opaque(word: str, *args: Amount) -> Fraction | None:
     if any(one.number is None for one in args):
         return None
     return standing_for(f"{word} {' '.join(str(one.number) for one in args)}")
+
+
+def _is_plain(number: Fraction) -> bool:
+    """Whether what stands for names has gone out of a number: it would be long."""
+    return max(map(abs, number.as_integer_ratio())) < _LONG
 
 
 def standing_for(name: str) -> Fraction:

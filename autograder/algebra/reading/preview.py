@@ -41,7 +41,7 @@ def look(
     implicit: bool = False,
     indexed: Collection[str] = (),
     indices: Collection[str] = (),
-    blocks: bool = False,
+    blocks: Collection[str] = (),
     defined: Collection[str] = (),
     latex: bool = False,
     operators: Collection[str] | None = None,
@@ -66,7 +66,7 @@ def look(
     indices
         What may be such an index, in lines with indices; these have no functions but `functions`.
     blocks
-        Whether lists are block matrices.
+        Names of matrices, where lists are block matrices.
     defined
         Names that stand for something else: nothing is differentiated with respect to these.
     latex

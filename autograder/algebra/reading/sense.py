@@ -32,7 +32,7 @@ from autograder.algebra.reading.magnitudes import (
     sized,
 )
 from autograder.algebra.reading.sense_of_indices import INFINITE, SUMS, IndexedSense
-from autograder.algebra.reading.tree import Node, indicator
+from autograder.algebra.reading.tree import Node, indicator, nodes_of, unbracketed
 
 _SQUARE_MATRIX = ("det", "trace", "tr")
 _OF_ONE_MATRIX = (*_SQUARE_MATRIX, "norm", "abs", "Abs", "transpose", "diag")
@@ -42,6 +42,7 @@ _RELATIONS |= {"=": operator.eq, "!=": operator.ne}
 MOST_PARTS = 20_000  # those of a sum counted once for every term
 MOST_EXACT_POWER = 64  # of a number that stands for a name
 _MOST_BITS = 8000
+_MOST_OF_MATRIX = 8  # the power that is read of one
 
 
 class Sense(IndexedSense):
@@ -93,6 +94,11 @@ class Sense(IndexedSense):
         base, exponent = map(self.number, node.children)
         if exponent.matrix and not self.words.indices:
             self.fail("an exponent cannot be a matrix", node.children[1])
+        if base.matrix and not self.words.indices:
+            times = exponent.number if exponent.exact and exponent.constant else None
+            if times is None or times.denominator != 1 or not 0 <= times <= _MOST_OF_MATRIX:
+                self.fail("only small powers of square matrices are read", node)
+            return Amount(matrix=True)
         above = exponent.exact and exponent.constant and positive(exponent)
         if base.number == 0 and not above:
             self.fail("this power is not defined", node.children[1])
@@ -108,7 +114,8 @@ class Sense(IndexedSense):
         power = exponent.number if exponent.exact else None
         if (base.number == 1 and base.exact) or power == 1:
             return base
-        if both and power is not None and base.number in self.roots:
+        whole = power is not None and power.denominator == 1
+        if power is not None and (both or whole) and base.number in self.roots:
             below, degree = self.roots[base.number]
             return self._raised(below, Amount(power * degree, True, True))
         if both and power is not None and base.exact and base.number is not None:
@@ -118,11 +125,17 @@ class Sense(IndexedSense):
             if found.number is not None and base.number > 0:
                 self.roots[found.number] = (base, power)
             return sized(found, "^", base, exponent)
-        small = power is not None and power.denominator == 1 and abs(power) <= MOST_EXACT_POWER
-        if small and power is not None and base.number is not None:
+        if (
+            whole
+            and power is not None
+            and base.number is not None
+            and abs(power) <= MOST_EXACT_POWER
+        ):
             found = Amount(base.number ** int(power), not power, both or not power)
         else:
             found = Amount(opaque("^", base, exponent), constant=both)
+            if found.number is not None and power is not None:
+                self.roots[found.number] = (base, power)
         return sized(found, "^", base, exponent)
 
     def _factorial(self, node: Node) -> Amount:
@@ -138,21 +151,33 @@ class Sense(IndexedSense):
         return sized(turned, "*", found, Amount(constant=True, about=cmath.pi / 180))
 
     def _transpose(self, node: Node) -> Amount:
-        return self.number(node.children[0])
+        inner = unbracketed(node.children[0])
+        found = self.number(inner)
+        names = {n.token.text for n in nodes_of(inner)} & {*self.words.blocks}
+        if inner.kind == "transpose":  # which is undone
+            return self.number(inner.children[0])
+        return (
+            found._replace(number=opaque("transpose", found))
+            if names and not found.constant
+            else found
+        )
 
     def _list(self, node: Node) -> Amount:
+        """Look at a block matrix, by whichever sign it is written."""
         if not self.words.blocks or not node.children:
             self.fail("expected one expression, not a list", node)
         rows = rows_of_blocks(node)
         if len({*map(len, rows)}) != 1:
             self.fail("the rows have different numbers of blocks", node)
         for entry in itertools.chain(*rows):
-            if entry.kind == "list" and len(entry.children) > 1:
+            if _is_of_blocks(entry):
                 self.fail("a block matrix stands among the blocks", node)
             self.number(entry)
         return Amount(matrix=True)
 
     def _matrix(self, node: Node) -> Amount:
+        if self.words.indices:
+            return self._list(node)
         rows = [r.children if r.kind in ("list", "tuple") else (r,) for r in node.children]
         if len({*map(len, rows)}) != 1 and not self.words.blocks:
             self.fail("every row of a matrix must have the same number of entries", node)
@@ -192,6 +217,8 @@ class Sense(IndexedSense):
         pairs = zip(parts[::2], parts[1::2], strict=True)
         found = [(self.number(value), self._holds(condition)) for value, condition in pairs]
         amounts = [*(amount for amount, _ in found), *rest]
+        if any(one.matrix for one in amounts):
+            self.fail("cases of matrices are not read", node)
         if len({one.number for one in amounts}) == 1:
             return amounts[0]
         for amount, holds in found:
@@ -201,8 +228,7 @@ class Sense(IndexedSense):
 
     def _holds(self, condition: Node) -> bool | None:
         """Tell whether a condition holds; None where that is not the same everywhere."""
-        while condition.kind == "group":
-            condition = condition.children[0]
+        condition = unbracketed(condition)
         if condition.kind != "relation" or "≈" in condition.marks:
             self.fail("expected a condition, such as x > 0", condition)
         sides = [about_what(self.number(side)) for side in self._sides(condition)]
@@ -291,3 +317,10 @@ class Sense(IndexedSense):
         if word == "sqrt" and first.number != 0:
             return self._raised(first, Amount(Fraction(1, 2), True, True))
         return sized(applied(word, args), word, *args)
+
+
+def _is_of_blocks(node: Node) -> bool:
+    """Whether this is a block matrix, in brackets or not; of one block, it is that block."""
+    node = unbracketed(node)
+    rows = node.kind in ("list", "matrix")
+    return _is_of_blocks(node.children[0]) if rows and len(node.children) == 1 else rows

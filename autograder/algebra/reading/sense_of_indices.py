@@ -56,6 +56,8 @@ class IndexedSense:
             return self._entry(base, [self._at(letter) for letter in letters], node)
         if is_constant(node, self.text, self.words.known, self.words.constants):
             return Amount(standing_for(word), constant=True, about=constant(word))
+        if word == "I" and word in self.words.blocks:  # the identity, beside which numbers stand
+            return Amount(Fraction(1), True, True)
         if plain in self.words.known:
             return Amount(standing_for(self.words.known[plain]))
         if mark and self.words.indices and base in (*self.words.indexed, "delta"):

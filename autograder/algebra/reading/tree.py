@@ -106,6 +106,13 @@ def nodes_of(tree: Node) -> Iterator[Node]:
         yield from nodes_of(child)
 
 
+def unbracketed(node: Node) -> Node:
+    """Return what stands in brackets."""
+    while node.kind == "group":
+        node = node.children[0]
+    return node
+
+
 def bound_parts(node: Node) -> tuple[Node, ...]:
     """Return what is summed, by which index, and its range, in ``sum(f, (k, 1, n))`` as well."""
     parts = node.children
