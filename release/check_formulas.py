@@ -39,6 +39,7 @@ ABSOLUTE = ("abs", "Abs", "fabs", "absolute", "norm")
 BINOMIALS = ("binomial", "binom", "comb")
 LARGEST_FACTORIAL = 300
 _STANDS = 2**59 - 55  # a prime, below the line of what stands for a name
+_LONG = 2**50
 
 
 class Amount(NamedTuple):
@@ -81,7 +82,7 @@ class Vocabulary(NamedTuple):
     indices
         What may be an index there.
     blocks
-        Whether lists are block matrices.
+        Names of matrices, where lists are block matrices.
     defined
         Names that stand for something else, which are no variables.
     """
@@ -91,7 +92,7 @@ class Vocabulary(NamedTuple):
     calls: Mapping[str, tuple[int, int]]
     indexed: Collection[str] = ()
     indices: Collection[str] = ()
-    blocks: bool = False
+    blocks: Collection[str] = ()
     defined: Collection[str] = ()
 
 
@@ -113,9 +114,9 @@ def applied(word: str, args: list[Amount]) -> Amount:
     if word == "transpose":
         return args[0]
     if word in ("KroneckerDelta", "delta"):
-        apart = combined("-", *args).number
-        if apart is not None and apart.denominator < _STANDS:  # what stands for names is gone
-            return Amount(Fraction(apart == 0), True, True)
+        apart = combined("-", *args)
+        if apart.number is not None and (apart.exact or _is_plain(apart.number)):
+            return Amount(Fraction(apart.number == 0), True, True)
     if word in _AT_ZERO and first == 0:
         return Amount(Fraction(_AT_ZERO[word]), True, True)
     if word in BINOMIALS and (
@@ -124,6 +125,8 @@ def applied(word: str, args: list[Amount]) -> Amount:
         return Amount(Fraction(1), True, True)
     if word in ("log", "ln", "log2", "log10") and first == 1:
         return Amount(Fraction(0), True, True)
+    if word == "log" and len(args) == 2 and first is not None and first == args[1].number:
+        return Amount(Fraction(1), True, True)
     if constant and all(one.exact and one.number is not None for one in args):
         numbers = [one.number for one in args if one.number is not None]
         if word in ABSOLUTE:
@@ -167,6 +170,11 @@ def opaque(word: str, *args: Amount) -> Fraction | None:
     if any(one.number is None for one in args):
         return None
     return standing_for(f"{word} {' '.join(str(one.number) for one in args)}")
+
+
+def _is_plain(number: Fraction) -> bool:
+    """Whether what stands for names has gone out of a number: it would be long."""
+    return max(map(abs, number.as_integer_ratio())) < _LONG
 
 
 def standing_for(name: str) -> Fraction:
@@ -892,6 +900,13 @@ def nodes_of(tree: Node) -> Iterator[Node]:
         yield from nodes_of(child)
 
 
+def unbracketed(node: Node) -> Node:
+    """Return what stands in brackets."""
+    while node.kind == "group":
+        node = node.children[0]
+    return node
+
+
 def bound_parts(node: Node) -> tuple[Node, ...]:
     """Return what is summed, by which index, and its range, in ``sum(f, (k, 1, n))`` as well."""
     parts = node.children
@@ -1143,6 +1158,8 @@ class IndexedSense:
             return self._entry(base, [self._at(letter) for letter in letters], node)
         if is_constant(node, self.text, self.words.known, self.words.constants):
             return Amount(standing_for(word), constant=True, about=constant(word))
+        if word == "I" and word in self.words.blocks:  # the identity, beside which numbers stand
+            return Amount(Fraction(1), True, True)
         if plain in self.words.known:
             return Amount(standing_for(self.words.known[plain]))
         if mark and self.words.indices and base in (*self.words.indexed, "delta"):
@@ -1289,6 +1306,7 @@ _RELATIONS |= {"=": operator.eq, "!=": operator.ne}
 MOST_PARTS = 20_000  # those of a sum counted once for every term
 MOST_EXACT_POWER = 64  # of a number that stands for a name
 _MOST_BITS = 8000
+_MOST_OF_MATRIX = 8  # the power that is read of one
 
 
 class Sense(IndexedSense):
@@ -1340,6 +1358,11 @@ class Sense(IndexedSense):
         base, exponent = map(self.number, node.children)
         if exponent.matrix and not self.words.indices:
             self.fail("an exponent cannot be a matrix", node.children[1])
+        if base.matrix and not self.words.indices:
+            times = exponent.number if exponent.exact and exponent.constant else None
+            if times is None or times.denominator != 1 or not 0 <= times <= _MOST_OF_MATRIX:
+                self.fail("only small powers of square matrices are read", node)
+            return Amount(matrix=True)
         above = exponent.exact and exponent.constant and positive(exponent)
         if base.number == 0 and not above:
             self.fail("this power is not defined", node.children[1])
@@ -1355,7 +1378,8 @@ class Sense(IndexedSense):
         power = exponent.number if exponent.exact else None
         if (base.number == 1 and base.exact) or power == 1:
             return base
-        if both and power is not None and base.number in self.roots:
+        whole = power is not None and power.denominator == 1
+        if power is not None and (both or whole) and base.number in self.roots:
             below, degree = self.roots[base.number]
             return self._raised(below, Amount(power * degree, True, True))
         if both and power is not None and base.exact and base.number is not None:
@@ -1365,11 +1389,17 @@ class Sense(IndexedSense):
             if found.number is not None and base.number > 0:
                 self.roots[found.number] = (base, power)
             return sized(found, "^", base, exponent)
-        small = power is not None and power.denominator == 1 and abs(power) <= MOST_EXACT_POWER
-        if small and power is not None and base.number is not None:
+        if (
+            whole
+            and power is not None
+            and base.number is not None
+            and abs(power) <= MOST_EXACT_POWER
+        ):
             found = Amount(base.number ** int(power), not power, both or not power)
         else:
             found = Amount(opaque("^", base, exponent), constant=both)
+            if found.number is not None and power is not None:
+                self.roots[found.number] = (base, power)
         return sized(found, "^", base, exponent)
 
     def _factorial(self, node: Node) -> Amount:
@@ -1385,21 +1415,33 @@ class Sense(IndexedSense):
         return sized(turned, "*", found, Amount(constant=True, about=cmath.pi / 180))
 
     def _transpose(self, node: Node) -> Amount:
-        return self.number(node.children[0])
+        inner = unbracketed(node.children[0])
+        found = self.number(inner)
+        names = {n.token.text for n in nodes_of(inner)} & {*self.words.blocks}
+        if inner.kind == "transpose":  # which is undone
+            return self.number(inner.children[0])
+        return (
+            found._replace(number=opaque("transpose", found))
+            if names and not found.constant
+            else found
+        )
 
     def _list(self, node: Node) -> Amount:
+        """Look at a block matrix, by whichever sign it is written."""
         if not self.words.blocks or not node.children:
             self.fail("expected one expression, not a list", node)
         rows = rows_of_blocks(node)
         if len({*map(len, rows)}) != 1:
             self.fail("the rows have different numbers of blocks", node)
         for entry in itertools.chain(*rows):
-            if entry.kind == "list" and len(entry.children) > 1:
+            if _is_of_blocks(entry):
                 self.fail("a block matrix stands among the blocks", node)
             self.number(entry)
         return Amount(matrix=True)
 
     def _matrix(self, node: Node) -> Amount:
+        if self.words.indices:
+            return self._list(node)
         rows = [r.children if r.kind in ("list", "tuple") else (r,) for r in node.children]
         if len({*map(len, rows)}) != 1 and not self.words.blocks:
             self.fail("every row of a matrix must have the same number of entries", node)
@@ -1439,6 +1481,8 @@ class Sense(IndexedSense):
         pairs = zip(parts[::2], parts[1::2], strict=True)
         found = [(self.number(value), self._holds(condition)) for value, condition in pairs]
         amounts = [*(amount for amount, _ in found), *rest]
+        if any(one.matrix for one in amounts):
+            self.fail("cases of matrices are not read", node)
         if len({one.number for one in amounts}) == 1:
             return amounts[0]
         for amount, holds in found:
@@ -1448,8 +1492,7 @@ class Sense(IndexedSense):
 
     def _holds(self, condition: Node) -> bool | None:
         """Tell whether a condition holds; None where that is not the same everywhere."""
-        while condition.kind == "group":
-            condition = condition.children[0]
+        condition = unbracketed(condition)
         if condition.kind != "relation" or "≈" in condition.marks:
             self.fail("expected a condition, such as x > 0", condition)
         sides = [about_what(self.number(side)) for side in self._sides(condition)]
@@ -1538,6 +1581,13 @@ class Sense(IndexedSense):
         if word == "sqrt" and first.number != 0:
             return self._raised(first, Amount(Fraction(1, 2), True, True))
         return sized(applied(word, args), word, *args)
+
+
+def _is_of_blocks(node: Node) -> bool:
+    """Whether this is a block matrix, in brackets or not; of one block, it is that block."""
+    node = unbracketed(node)
+    rows = node.kind in ("list", "matrix")
+    return _is_of_blocks(node.children[0]) if rows and len(node.children) == 1 else rows
 
 
 #: What may be left to be worked out: by the operator, the words that it is called by.
@@ -2891,7 +2941,7 @@ def look(
     implicit: bool = False,
     indexed: Collection[str] = (),
     indices: Collection[str] = (),
-    blocks: bool = False,
+    blocks: Collection[str] = (),
     defined: Collection[str] = (),
     latex: bool = False,
     operators: Collection[str] | None = None,
@@ -2916,7 +2966,7 @@ def look(
     indices
         What may be such an index, in lines with indices; these have no functions but `functions`.
     blocks
-        Whether lists are block matrices.
+        Names of matrices, where lists are block matrices.
     defined
         Names that stand for something else: nothing is differentiated with respect to these.
     latex
