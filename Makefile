@@ -7,7 +7,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK = 1
 # `make TORCH_INDEX= test` takes that one.
 TORCH_INDEX ?= https://download.pytorch.org/whl/cpu
 
-.PHONY: demo test quick fresh engine bare hostile hostile-user container style lint docs formats generate lock audit bench mutation clean
+.PHONY: demo test quick fresh engine bare hostile hostile-user container style lint docs generate lock audit bench mutation clean
 
 demo: $(VENV)/engine
 	$(BIN)/autograder demo
@@ -58,10 +58,6 @@ style: $(VENV)/ready
 lint: style
 	$(BIN)/autograder generate --check
 
-# The tables of docs/formats.md, from the types.
-formats: $(VENV)/ready
-	$(BIN)/python docs/site/file_formats.py
-
 # The site, in site/; a broken link is an error.
 docs: $(VENV)/ready
 	$(BIN)/sphinx-build --quiet --fail-on-warning --keep-going --conf-dir docs/site . site
@@ -85,6 +81,7 @@ bench: $(VENV)/ready
 	$(BIN)/python bench/engine.py --out $(RESULTS)/engine.json
 	$(BIN)/python bench/engine.py --modules numpy,sympy,torch --out $(RESULTS)/engine_torch.json
 	$(BIN)/python bench/startup.py --out $(RESULTS)/startup.json
+	$(BIN)/python bench/walk.py --out $(RESULTS)/walk.json
 	$(BIN)/python bench/pipeline.py --out $(RESULTS)/pipeline.json
 	$(BIN)/python bench/resubmission.py --out $(RESULTS)/resubmission.json
 	$(BIN)/python bench/courses.py --out $(RESULTS)/courses.json

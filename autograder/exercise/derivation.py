@@ -35,7 +35,35 @@ class Lines(list[Any]):
 
 @dataclass(frozen=True)
 class Derivation(Answer):
-    """A list of lines, each equal to the one before, from what is given to a target form."""
+    """A list of lines, each equal to the one before, from what is given to a target form.
+
+    What it earns says `Chain.examine` (`autograder.algebra`).  These are no steps:
+
+    - a neighbour with zeros and ones at any depth (``exp(2*s - s)``,
+      ``x*(sin(t)^2 + cos(t)^2)``), a mixture of what stands before with the result
+      (``S/2 + T/2``, ``S^2/T``), these with sums beside them that only count, or with what a fact
+      says to be 1 or ``I``; to skip everything up to such a line is to jump to the result;
+    - definitions put in before a given derivative is carried out, or into the result; without
+      rules also those of names in start and target alike, or where the target is a number, if
+      nothing else is between;
+    - in equations, a line in which the given derivative still stands, or the same done to both
+      sides of a known one;
+    - a ``Σ`` from one number to another beyond its terms; a factor that cancels, unless numerator
+      and denominator are those of a neighbour.
+
+    The end is looked at as written: ``c + p - c`` does not end in ``p``, nor is ``3*d + d``,
+    ``p*(1 - 1)`` or ``A*I*B`` an end; by rules, algebra alone must lead from the last line to the
+    target.
+
+    The target is known, so it can be put behind a slip. There it earns what a line would that
+    goes on from the slip: its step, if a right one came before, and nothing for the end. But a
+    wrong line among right ones costs its step and no more: what is left when the wrong lines
+    are struck out is judged, too, with each of these as a step that is not sound, and what
+    earns more counts. Where steps go on from the only slip that there is, and more than algebra
+    is in them, waypoints that they show count half, and the end counts whole if a right step
+    came before. Where nothing right is shown, all that algebra alone does counts as one step,
+    as it does beside a skipped one: else more lines about anything earned more.
+    """
 
     kind = "derivation"
     ships = ("check_formulas.py",)

@@ -97,7 +97,7 @@ class Answer:
     ships
         Further modules that a student's notebook needs for it: ``check_formulas.py`` or none.
     table
-        Lines of the table in docs/author.md: how it is declared, what it reads, what is right.
+        Lines of the docs' table of kinds: how it is declared, what it reads, what is right.
     scaffold
         How a new exercise begins; None where it is not offered.
     """

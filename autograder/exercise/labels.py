@@ -15,8 +15,9 @@ from autograder.student.letters import read_labels
 class Labels(Answer):
     """A label for each name of a table, written as a dictionary.
 
-    Each right label counts the same, above what the commonest one everywhere would have: so that
-    one label for all earns nothing, nor do labels at random on average.
+    Of n labels r are right, and the commonest stands m times: (r − m)/(n − m) is earned, so that
+    one label for all earns nothing, nor do labels at random on average.  All mistakes that a table
+    shows are named, whatever stands beside them.
 
     Attributes
     ----------

@@ -67,7 +67,10 @@ class Numbers(Answer):
 
     An entry e is right within ``1e-3 · max(|e|, min(1, 10 |e|))``, and within 1e-6 in any case:
     four significant digits are always enough.  What is right to the fewer digits that were written
-    earns half.  Of an array the share of right entries counts, where at least half are right.
+    earns half (note ``too_coarse``), if the last of them is worth at most a twentieth of the
+    largest number.  Of an array the share of right entries counts, where at least half are right;
+    its commonest value only where half of the others were told apart from it, a mask's zeros only
+    where half of the others are right.  A mask may be Boolean.
 
     Attributes
     ----------

@@ -17,7 +17,7 @@ from autograder.exercise.part import computation
 class Gradients:
     """What a torch module or a function of tensors returned, and its derivatives.
 
-    Differentiated is the sum of all results, each entry times a factor of its own.
+    Differentiated is the sum of all results, each entry k times cos k.
 
     Attributes
     ----------

@@ -51,9 +51,9 @@ class Item:
         processor time of the submission and of the ``reference``.
     training
         What a training run was like, where there was one: its ``seed``, ``seconds`` of processor
-        time, and the ``losses`` after so many ``steps``.
+        time, and the ``losses`` after so many ``steps``, of a long run as a hundred means.
     given
-        The student's own answer to a part, as text; cut where it is long.
+        The student's own answer to a part, as text; cut after 2,000 characters.
     chosen
         Of statements that each student sees in another order: the author's letters of those that
         were chosen, or ``none``.

@@ -1,6 +1,6 @@
 """What the files hold that come with a notebook: check.json and help.json.
 
-These are types alone: the notebook does without them, and the tables in docs/formats.md are made
+These are types alone: the notebook does without them, and the tables of docs/formats.md are made
 from them.
 """
 

@@ -40,7 +40,6 @@ def _section(text: str, assignment: Assignment) -> str:
         f"{len(exercises)} exercises, {points:g} points, {sum(sizes.values())} known mistakes.*\n"
     )
     text = re.sub(r"\A## .*\n\n\*.*\*\n", lambda _: head, text)
-    text = re.sub(r"`(\w+)` \(\d+\)", lambda found: f"`{found[1]}` ({sizes[found[1]]})", text)
     return re.sub(
         r"\d+ mistakes of `(\w+)`",
         lambda found: f"{sizes[found[1]]} mistakes of `{found[1]}`",

@@ -1,4 +1,4 @@
-"""The catalogue of exercises: a table an assignment, made from the course with the site."""
+"""Tables made with the site: of the exercises, from the course, and of the kinds of answer."""
 
 from __future__ import annotations
 
@@ -15,7 +15,9 @@ from autograder.course.config import Course
 from autograder.course.discover import Assignment, load_assignment
 from autograder.course.overview import Planned, best_of, sign, summary, tasks
 from autograder.exercise import Exercise
+from autograder.exercise.registry import kinds as answer_kinds
 
+_HEAD = "| kind | reads | right if |\n|---|---|---|"
 COURSE = Course.load(Path(__file__).resolve().parents[2])
 
 
@@ -78,6 +80,20 @@ class Catalogue(SphinxDirective):
         return self.parse_text_to_nodes(catalogue(), allow_section_headings=True)
 
 
+class Kinds(SphinxDirective):
+    """``{kinds}``: how each kind of answer is declared, what it reads, and what is right."""
+
+    def run(self) -> list[nodes.Node]:
+        """Return the table."""
+        rows = [
+            f"| `{declared}` | {reads} | {right} |"
+            for kind in answer_kinds().values()
+            for declared, reads, right in kind.table
+        ]
+        return self.parse_text_to_nodes("\n".join([_HEAD, *rows]))
+
+
 def setup(app: Sphinx) -> None:
-    """Let Sphinx know the directive."""
+    """Let Sphinx know the directives."""
     app.add_directive("catalogue", Catalogue)
+    app.add_directive("kinds", Kinds)

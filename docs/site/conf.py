@@ -15,6 +15,7 @@ from sphinx.application import Sphinx
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
 sys.path.insert(0, str(HERE))
+import file_formats  # noqa: E402
 
 PAGES = ["*.md", "docs/*.md", "docs/site/*.md", "bench/**.md"]
 LINK = re.compile(r"\]\((?:\.\./)?([\w/]+\.py)\)")
@@ -97,7 +98,7 @@ CHANGELOG
 
 
 def as_page(app: Sphinx, name: str, source: list[str]) -> None:
-    """Make a page of a source file; leave links to folders out; give the README the contents."""
+    """Make a page of a source file; leave links to folders out; add contents and tables."""
     if app.env.doc2path(name).suffix == ".py":
         fence = "`" * 8
         head = "---\norphan: true\nnosearch: true\n---\n"
@@ -105,6 +106,8 @@ def as_page(app: Sphinx, name: str, source: list[str]) -> None:
     source[0] = re.sub(r"\[([^\]]+)\]\(\.\./[\w/]+\)", r"\1", source[0])
     if name == root_doc:
         source[0] += CONTENTS
+    elif name == "docs/formats":
+        source[0] = file_formats.page(source[0])
 
 
 def setup(app: Sphinx) -> None:

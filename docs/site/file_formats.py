@@ -1,6 +1,6 @@
-"""The tables of docs/formats.md, made from the types that read and write the files.
+"""The tables of docs/formats.md, made with the site from the types that read and write the files.
 
-``python docs/site/file_formats.py`` writes them anew, between the marks that say which type.
+The page links to each type, a line of its own; on the site its table stands there.
 """
 
 from __future__ import annotations
@@ -32,13 +32,18 @@ TYPES = {
 }
 
 _WORDS = {str: "text", float: "number", int: "whole number", bool: "true or false", Any: "any"}
-_BLOCK = re.compile(r"(<!-- (\w+) -->\n).*?(<!-- end -->)", re.S)
+_LINK = re.compile(r"^- \[`(\w+)`\]\(\.\./(autograder/[\w/]+\.py)\)$", re.M)
 _ATTRIBUTE = re.compile(r"^(\w+(?:, \w+)*)$\n((?:^    .*\n?)+)", re.M)
 
 
 def page(text: str) -> str:
-    """Return the page with its tables made anew."""
-    return _BLOCK.sub(lambda found: f"{found[1]}{table(TYPES[found[2]])}\n{found[3]}", text)
+    """Return the page with a section of its own in place of the link to each type."""
+    return _LINK.sub(lambda found: f"\n### {found[1]}\n\n{table(TYPES[found[1]])}\n", text)
+
+
+def linked(text: str) -> dict[str, str]:
+    """Return where the page says that the types are: by name, a path in the repository."""
+    return dict(_LINK.findall(text))
 
 
 def table(form: type) -> str:
@@ -84,7 +89,3 @@ def _in_words(hint: Any) -> str:
     if inspect.isclass(hint) and issubclass(hint, enum.Enum):
         return ", ".join(f"`{member.value}`" for member in hint)
     return _WORDS.get(hint) or f"[{hint.__name__}](#{hint.__name__.lower()})"
-
-
-if __name__ == "__main__":
-    PAGE.write_text(page(PAGE.read_text("utf-8")), "utf-8")

@@ -21,6 +21,7 @@ from autograder.delivery.report import summarise, write_report
 from autograder.delivery.tables import grade_table
 from autograder.exercise import Exercise, Numbers
 from autograder.grading.hints import with_hints
+from autograder.grading.results import Status
 from tests.delivery.conftest import configure, released
 
 A = "a01_tiny"
@@ -173,6 +174,17 @@ def test_a_page_tells_points_outcome_and_diagnosis(feedback, graded):
     ):
         assert piece in page.text
     assert "withheld" not in page.text
+
+
+def test_what_is_paid_for_elsewhere_is_not_called_partly_right(feedback, graded):
+    one = graded("ada", qk=1.0, norm=0.0, feedback="Divide by √d_k.")
+    first, *others = one.grade.exercises
+    item = replace(first.items[0], status=Status.PARTIAL)
+    items = [replace(item, score=item.max_score), *first.items[1:]]
+    page = feedback(
+        replace(one, grade=replace(one.grade, exercises=[replace(first, items=items), *others]))
+    )
+    assert f"◐ paid for once {item.max_score:g} of {item.max_score:g}" in page.text
 
 
 def test_what_costs_most_stands_first_and_what_is_right_is_folded(feedback, graded):
@@ -369,7 +381,7 @@ def test_the_report_counts_names_and_lists(tiny, graded, save):
     )
     index = Page(write_report(tiny, [A]))
     stands_alone(index)
-    assert "Tiny & small 5 4 1.2 1 6 1 1" in index.text
+    assert "Tiny & small 1.2 1 6 5 4 1 1" in index.text
     assert "student a01 course" in index.text
     assert "eve 1 (+5) 1 (+5)" in index.text
     page = Page(tiny.root / "reports" / f"{A}.html")

@@ -1,5 +1,6 @@
-"""docs/formats.md says what the types say, and the files are what they say."""
+"""docs/formats.md has every type, and the files are what the types say."""
 
+import inspect
 import json
 import sys
 from pathlib import Path
@@ -17,14 +18,22 @@ sys.path.append(str(ROOT / "docs" / "site"))
 import file_formats  # noqa: E402
 
 
-def test_the_tables_are_those_of_the_types():
+def test_the_page_links_to_every_type_where_it_is():
     text = file_formats.PAGE.read_text("utf-8")
-    assert file_formats.page(text) == text, "run `make formats`"
+    places = {
+        name: Path(inspect.getsourcefile(form)).relative_to(ROOT).as_posix()
+        for name, form in file_formats.TYPES.items()
+    }
+    assert file_formats.linked(text) == places
 
 
-def test_every_type_has_its_table():
-    text = file_formats.PAGE.read_text("utf-8")
-    assert [name for name in file_formats.TYPES if f"<!-- {name} -->" not in text] == []
+def test_the_site_has_a_table_for_each_link():
+    made = file_formats.page(file_formats.PAGE.read_text("utf-8"))
+    assert file_formats.linked(made) == {}
+    for name in file_formats.TYPES:
+        section = made.partition(f"\n### {name}\n")[2].partition("\n#")[0]
+        assert "| entry | holds | |" in section
+    assert "| `calls` | list of [RecordedCall](#recordedcall) | What it calls, in this " in made
 
 
 def test_what_is_not_said_is_noticed():

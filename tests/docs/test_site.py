@@ -10,6 +10,7 @@ from urllib.parse import unquote, urlsplit
 import pytest
 
 from autograder.course.leak import leaks
+from autograder.exercise.registry import kinds
 
 from ..chromium import browsing
 from ..loaded import COURSE, ROOT, assigned
@@ -118,6 +119,15 @@ def test_the_catalogue_tells_source_kinds_points_and_minutes(sections):
     row = "( attn_hand ) numbers, choice · Bahdanau et al. (2015), eq. 5 and 6 15 4 "
     assert f"○ choice One query, three keys {row}" in text
     assert "1 The function to compute it" in " ".join(sections["a01_softmax"].split())
+
+
+def test_every_kind_of_answer_has_its_rows(site):
+    html = (site / "docs/site/api_exercise.html").read_text()
+    text = Page(html.partition("<tbody>")[2].partition("</tbody>")[0]).text
+    assert "Numbers(tolerance=0.05)" in text
+    for kind in kinds().values():
+        for declared, _, _ in kind.table:
+            assert " ".join(declared.split()) in " ".join(text.split())
 
 
 @pytest.mark.parametrize("id", COURSE.titles)

@@ -127,10 +127,9 @@ class Chain(ProvesItself, Disguises):
         before: one slip costs one step, and the line that is right again costs nothing.  A step
         that takes several at once is right, but shows none of them: it is as many unsound steps as
         it lacks lines, and what algebra alone does beside it counts as one step, in how many lines
-        it may stand.  So does
-        the first step if it gives the result at once: in one line, as the target multiplied out
-        or factored, by carrying a derivative out, or without what the waypoints ask for.  The
-        credit is the sum of
+        it may stand.  So does the first step if it gives the result at once: in one line, as the
+        target multiplied out or factored, by carrying a derivative out, or without what the
+        waypoints ask for.  The credit is the sum of
 
         - 0.4 times the share of sound steps; at least ``min_lines - 1`` steps are expected, and a
           line that cannot be read is one that is not sound,
@@ -143,15 +142,6 @@ class Chain(ProvesItself, Disguises):
         Without waypoints, steps count 0.8.  No finding and nothing to review means credit 1; a
         derivation that goes from the given expression straight to the result earns nothing, however
         often it goes there and back.
-
-        The target is known, so it can be put behind a slip.  There it earns what a line would that
-        goes on from the slip: its step, if a right one came before, and nothing for the end.  But a
-        wrong line among right ones costs its step and no more: what is left when the wrong lines
-        are struck out is judged, too, with each of these as a step that is not sound, and what
-        earns more counts.  Where steps go on from the only slip that there is, and more than
-        algebra is in them, waypoints that they show count half, and the end counts whole if a
-        right step came before.  Where nothing right is shown, all that algebra alone does counts
-        as one step, as it does beside a skipped one: else more lines about anything earned more.
         """
         try:
             numbered = _numbered(lines)
