@@ -21,7 +21,7 @@ from autograder.grading.answering import Recorded
 from autograder.grading.recorder import Recorder
 from autograder.grading.repeat import renumbered
 from autograder.student.data import decode
-from autograder.student.marks import mark_of, same_mark
+from autograder.student.recognition import mark_of, same_mark
 from autograder.student.released_files import (
     PracticeCheck,
     PracticeFunction,

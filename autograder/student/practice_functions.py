@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from autograder.student.marks import mark_of, same_mark
+from autograder.student.recognition import mark_of, same_mark
 from autograder.student.repeating import Tried, repeated
 from autograder.student.visible_checks import blank, effortless, unwritten
 

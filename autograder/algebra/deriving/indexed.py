@@ -48,7 +48,8 @@ class LineNames:
     permutations
         Those of them that are permutation matrices.
     by_rows
-        Functions of matrices that treat each row, and the entries of a row, alike.
+        Functions of matrices that treat each row, and the entries of a row, alike: "permutations
+        pass through" makes ``P*S(A)*P^T`` of ``S(P*A*P^T)``.
     positive
         Those of the names that are positive; the others are real.
     indices
@@ -58,7 +59,9 @@ class LineNames:
     sizes
         Other numbers of indices.
     parts
-        Numbers below `size`: how many of all indices belong to a part, the first m say.
+        Numbers below `size`: how many of all indices belong to a part, the first m say.  With the
+        largest weights first, ``sum(w_i*v_i, i, 1, m)`` is what the m largest contribute; "parts
+        of a sum" splits a sum.
     """
 
     indexed: tuple[str, ...] = ()

@@ -37,17 +37,8 @@ class IndexedChain(Premises):
     start, target, names, definitions, final_names, waypoints, min_lines
         As for `Chain`; `names` are those without indices, and a definition may have indices:
         ``{"p_i": "exp(z_i)/sum(exp(z_k), k)"}``.
-    indexed, positive, indices, size, sizes
-        Names that carry indices, names that are positive (the others are real), names of indices;
-        how many indices there are, and other numbers of them.
-    matrices, permutations
-        Names of matrices, and of permutation matrices; ``I`` is the identity.
-    by_rows : tuple of str
-        Functions that treat each row, and its entries, alike: "permutations pass through" makes
-        ``P*S(A)*P^T`` of ``S(P*A*P^T)``.
-    parts : tuple of str
-        Numbers below `size`: with the largest weights first, ``sum(w_i*v_i, i, 1, m)`` is what the
-        m largest contribute; "parts of a sum" splits a sum.
+    indexed, matrices, permutations, by_rows, positive, indices, size, sizes, parts
+        The other names, see `LineNames`.
     rules : tuple of str or Rule or Fact
         What a step may go by; ``"algebra"`` always is one.  Without rules any true step is right.
     reasons : bool
