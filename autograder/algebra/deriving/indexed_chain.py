@@ -156,13 +156,15 @@ class IndexedChain(Premises):
         number = line.number
         names = all_named(line.rule, self.known, self.facts) if line.rule else ()
         if not names and line.rule and self.reasons:
+            other = all_named(line.rule, RULES, {})  # part of one that is listed
+            right = any(self._is_reason(before, line, name) for name in other)
+            if right and self._goes_by_one(before, line):
+                return None
             known = ", ".join(self.known)
             message = f"Line {number}: there is no rule {line.rule!r} here. The rules are: {known}."
             return Finding(number, "wrong_reason", message)
         if not names:
-            if any(self.goes_by(before, line, rule) for rule in self.known) or self._at_once(
-                before, line
-            ):
+            if self._goes_by_one(before, line) or self._at_once(before, line):
                 return self._without_reason(before, line) if self.reasons else None
             if self.goes_by(before, line, *self.facts):
                 return None
@@ -172,13 +174,17 @@ class IndexedChain(Premises):
         if len(names) == 2 and not self.is_target(line) and self.goes_by(before, line, *names):
             return None
         reason = " and ".join(names)
-        if any(self.goes_by(before, line, other) for other in self.known):
+        if self._goes_by_one(before, line):
             message = f"Line {number} is right, but not for the reason given, {reason}."
             return Finding(number, "wrong_reason", message)
         if any(self.known[name].obvious for name in names) and self._at_once(before, line):
             return None
         message = f"Line {number} is right, but takes more than {reason}: {_SEVERAL}."
         return Finding(number, "skipped", message)
+
+    def _goes_by_one(self, before: Line, line: Line) -> bool:
+        """Whether a step goes by one of the rules that are listed."""
+        return any(self.goes_by(before, line, rule) for rule in self.known)
 
     def _is_reason(self, before: Line, line: Line, name: str) -> bool:
         """Whether a step goes by the rule that is given for it, and needs it."""
@@ -244,9 +250,13 @@ class IndexedChain(Premises):
     def leaps(self, before: Line, line: Line) -> bool:
         """Whether a first line says the result; a step that goes by rules says what it skips.
 
-        Where names put in lead to the result at once, it says no more with other brackets.
+        Where names put in lead to the result at once, it says no more with other brackets, nor does
+        it with a 1 beside it that is the reason for the step.
         """
         if self.has_rules:
+            others = [name for name in self.known if name not in self._facts_of_one]
+            if self.is_times_one(self.result, line):
+                return not any(self.goes_by(before, line, name) for name in others)
             bracketed = sympy.expand(line.expr - self.result.expr) == 0
             return bool(bracketed) and self._is_named_alone
         return super().leaps(before, line)
@@ -279,15 +289,18 @@ class IndexedChain(Premises):
         Such a line is made from the result: Σ w_k times it, say, or the sum of n equal parts of it.
         Where that is all that is asked for, it may well stand there.
         """
-        ones = [name for name, fact in self.facts.items() if "1" in (fact.left, fact.right)]
 
         def leads(before: Line) -> bool:
             shown = rewritten(before.expr, (calculus.counted,), self.world)
-            return self.goes_by(replace(before, expr=shown), self.result, *ones)
+            return self.goes_by(replace(before, expr=shown), self.result, *self._facts_of_one)
 
         if self.is_times_one(self.result, line):
             return True
         return self.has_rules and leads(line) and not leads(self.given)
+
+    @cached_property
+    def _facts_of_one(self) -> list[str]:
+        return [name for name, fact in self.facts.items() if "1" in (fact.left, fact.right)]
 
     def is_times_one(self, before: Line, line: Line) -> bool:
         """Whether a line is another one, and beside it what is given to be 1, or I."""
@@ -306,7 +319,7 @@ class IndexedChain(Premises):
             name: (self.read_form(fact.left), self.read_form(fact.right))
             for name, fact in self.facts.items()
         }
-        known = {LINEARITY: RULES[LINEARITY], **self.known}
+        known = {**RULES, **self.known}
         return RuleSteps(known, read, self.closed, self.world)
 
     def out_of_form(self, line: Line) -> str:
