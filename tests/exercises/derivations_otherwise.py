@@ -374,4 +374,18 @@ OTHERWISE = {
             "sum(q[b]*S[b], b, 1, r)/sum(q[b]*z[b], b, 1, r)",
         ],
     ],
+    ("a01_softmax", "jacobian_sums", "general"): [
+        [
+            r"\begin{aligned} &\sum_j p_i(\delta_{ij} - p_j) \\",
+            r"&= p_i\sum_j \delta_{ij} - p_i\sum_j p_j \quad \# linearity of sums \\",
+            r"&= p_i - p_i \sum_j p_j \quad \text{(delta contraction)} \\",
+            r"&= p_i - p_i \quad \# \sum p = 1 \\",
+            r"&= 0 \end{aligned}",
+        ],
+        [
+            r"&p_i\sum_j \delta_{ij} - p_i\sum_j p_j  # linearity \\",
+            r"&= p_i - p_i \sum_j p_j (\text{delta})",
+            "= p_i - p_i = 0  # p sums to 1",
+        ],
+    ],
 }

@@ -17,6 +17,7 @@ LINES = LineNames(indexed=("p", "x", "y", "z", "q"), plain=("w",), sizes=("r",))
     ("text", "expected"),
     [
         (r"\begin{aligned} &x + 1 \\ \end{aligned}", "x + 1"),
+        (r"\begin{aligned} H(x) &= x \\ &\quad + 1 \end{aligned}", "x + 1"),
         (r"\begin{align*} x + 1 \end{align*}", "x + 1"),
         (r"\[ \begin{equation} x + 1 \end{equation} \]", "x + 1"),
         (r"\begin{gathered} x \end{gathered}", "x"),
@@ -91,6 +92,9 @@ def test_a_right_formula_is_right_however_it_is_written(text, expected):
         (r"\begin{cases} 1 & x > 0 \\ 0 & x < 0 \end{cases}", "otherwise"),
         (r"\begin{cases} 1 & x \end{cases}", "condition"),
         (r"\mathbb{1}[x < 2]", "where two indices are the same"),
+        ("2 2/3 x", r"2 2/3 may be a sum or a product: write 2 \+ 2/3, or 2\*\(2/3\)"),
+        ("2⅔ x", "2 2/3 may be a sum or a product"),
+        (r"2\tfrac{2}{3} x", "2 2/3 may be a sum or a product"),
         ("2 pi", r"pi may be the constant, or p_i: write p_i, or \\pi"),
         ("1.5e−3", "may be 1.5.10.-3, or Euler's e: 1.5.e - 3"),
         (r"1/\sum_{i=1}^3 i x", "unclear where this ends: put brackets around it"),

@@ -124,6 +124,7 @@ def named(text: str, known: Mapping[str, Rule], facts: Mapping[str, Fact]) -> st
         [name for name in known if _words(name) <= words],
         [name for name in known if words and words <= _words(name)],
         _also(text, known),
+        [name for name in facts if len(_words(name) & words) > 1],
     ):
         if found:
             return found[0] if len(found) == 1 else None
@@ -151,4 +152,10 @@ def _plain(name: str) -> str:
 
 
 def _words(text: str) -> set[str]:
-    return set(re.findall(r"[^\W_]+", text.lower())) - {"a", "of", "the"}
+    """Return the words that count, each in one form: *sum to 1* is *add up to one*.
+
+    >>> sorted(_words("the weights add up to 1")), sorted(_words("weights sum to one"))
+    (['one', 'sum', 'to', 'weights'], ['one', 'sum', 'to', 'weights'])
+    """
+    plain = re.sub(r"\badds? up\b|\bsums\b|[σ∑]|\\sum", " sum ", text.lower())
+    return set(re.findall(r"[^\W_]+", re.sub(r"\b1\b", "one", plain))) - {"a", "of", "the"}

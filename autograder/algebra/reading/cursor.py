@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Container
 from typing import NoReturn
 
@@ -134,4 +135,13 @@ class Cursor:
         if self.sees("(") and last is not None and last.kind == "name":
             name = last.token.text
             self.fail(f"{name} is not a function: write {name}*(…) for a product", last.token)
+        if last is not None and last.kind == "number":
+            part = "".join(token.text for token in self.tokens[self.at : self.at + 3])
+            self.refuse_mixed(last.token.text, re.match(r"\d+/\d+", part), self.token)
         self.fail("expected an operator: write * for a product")
+
+    def refuse_mixed(self, whole: str, part: re.Match[str] | None, at: Token) -> None:
+        """Refuse ``2 2/3``, which may be a sum or a product, with both readings."""
+        if part and whole.isdigit():
+            both = f"{whole} + {part[0]}, or {whole}*({part[0]})"
+            self.fail(f"{whole} {part[0]} may be a sum or a product: write {both}", at)

@@ -18,6 +18,9 @@ _LAYOUT_MARK = re.compile(
     r"\\(?P<end>begin|end)\s*\{(?P<name>[A-Za-z]+)\*?\}(?:\[[a-z]\])?"
     r"|\\\\(?:\[[^\]]*\])?|(?<!\\)&"
 )
+_OPENING = re.compile(
+    rf"\s*(?:\$\$?|\\[(\[])?(?:\s*\\begin\s*\{{(?:{'|'.join(_LAYOUT_ONLY)})\*?\}}\s*&?)?"
+)
 _CONSTANT = ("e", "pi", "π", "ℯ")
 
 _FONT_AND_NAME = r"\\[A-Za-z]+\s*\{\\?[A-Za-z0-9 ]+\}"
@@ -77,7 +80,7 @@ def without_label(text: str, declared: Container[str], *, names_only: bool = Fal
     >>> without_label("H(p) = 2*p", {"p"}).strip(), without_label("p = 2", {"p"})
     ('2*p', 'p = 2')
     """
-    opening = re.match(r"\s*(?:\$\$?|\\[(\[])?", text)
+    opening = _OPENING.match(text)
     start = begin = opening.end() if opening else 0
     while (found := _LABEL.match(text, begin)) and found.end() < len(text):
         name = found["name"]

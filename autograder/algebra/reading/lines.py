@@ -16,6 +16,10 @@ _ARROW = re.compile(
 )
 _OTHER_RELATION = re.compile(r"\s*&?\s*(>=?|≥|\\geq?(?:slant)?(?![A-Za-z])|<(?![=>]))")
 _ORNAMENT = re.compile(r"(?:\s|\\\\|(?<=\s)[.,;]|(?<=[)\]}\w])[.,;])*\Z")
+_REASON = re.compile(  # (why), behind a wide blank or in brackets
+    r"(?:\\q?quad[\s~]*[(\[]?|\s[(\[])\s*\\(?:text|textrm|textit|mbox|mathrm)\s*"
+    r"\{\s*\(?([^{}()]*)\)?\s*\}\s*[)\]]?(?:\s|\\\\)*\Z"
+)
 _OPENS, _CLOSES = "([{", ")]}"
 
 
@@ -47,8 +51,8 @@ def take_apart(text: str, declared: Collection[str] | None = None) -> WrittenLin
     ParseError
         If it begins with a relation that no derivation has.
     """
-    formula, _, reason = text.partition("#")
-    formula = without_environments(formula)
+    formula, reason = _reason_apart(text)
+    formula = re.sub(r"^(\s*)&", r"\1 ", without_environments(formula))
     formula = _ARROW.sub(lambda found: " " * len(found[0]), formula)
     if declared is not None:
         formula = without_label(formula, declared, names_only=True)
@@ -69,6 +73,20 @@ def take_apart(text: str, declared: Collection[str] | None = None) -> WrittenLin
         at += 1
     _add(sides, relation, formula, begin, stop)
     return WrittenLine(tuple(sides), reason.strip().rstrip("."))
+
+
+def _reason_apart(text: str) -> tuple[str, str]:
+    r"""Return a line without its reason, and that; it may be said in LaTeX's words.
+
+    >>> _reason_apart(r"x \quad \text{(algebra)} \\"), _reason_apart(r"x \# algebra")
+    (('x ', 'algebra'), ('x ', 'algebra'))
+    """
+    formula, mark, reason = text.partition("#")
+    if mark:
+        formula = re.sub(r"(?<!\\)\\\Z", "", formula)  # \# is the sign itself
+        return formula, re.sub(r"(?:\s|\\)*\Z", "", reason.lstrip())
+    found = _REASON.search(text)
+    return (text[: found.start()], found[1].strip()) if found else (text, "")
 
 
 def _add(sides: list[Side], relation: str, formula: str, begin: int, stop: int) -> None:

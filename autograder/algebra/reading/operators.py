@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from autograder.algebra.reading.cursor import Cursor
 from autograder.algebra.reading.lexer import Token
 from autograder.algebra.reading.tree import Node, call, is_delta_with_one_index, kronecker
@@ -66,10 +68,19 @@ class Operators(Cursor):
             elif self.starts_operand():
                 self.after_operand(children[-1])
                 marks.append("*")
+                children.append(self.signed())
+                self.no_mixed_number(*children[-2:])
+                continue
             else:
                 break
             children.append(self.signed())
         return Node("chain", token, tuple(children), tuple(marks)) if marks else children[0]
+
+    def no_mixed_number(self, whole: Node, part: Node) -> None:
+        r"""Refuse ``2\\frac{2}{3}`` as well."""
+        if part.token.kind == "command" and part.kind == "chain" and part.marks == ("/",):
+            words = "/".join(child.token.text for child in part.children)
+            self.refuse_mixed(whole.token.text, re.fullmatch(r"\d+/\d+", words), part.token)
 
     def rounded_quotient(self, children: list[Node], marks: list[str]) -> Node:
         """Read ``// b`` behind factors: what comes before is divided and rounded down."""
