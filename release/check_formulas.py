@@ -1834,7 +1834,16 @@ class Cursor:
         if self.sees("(") and last is not None and last.kind == "name":
             name = last.token.text
             self.fail(f"{name} is not a function: write {name}*(…) for a product", last.token)
+        if last is not None and last.kind == "number":
+            part = "".join(token.text for token in self.tokens[self.at : self.at + 3])
+            self.refuse_mixed(last.token.text, re.match(r"\d+/\d+", part), self.token)
         self.fail("expected an operator: write * for a product")
+
+    def refuse_mixed(self, whole: str, part: re.Match[str] | None, at: Token) -> None:
+        """Refuse ``2 2/3``, which may be a sum or a product, with both readings."""
+        if part and whole.isdigit():
+            both = f"{whole} + {part[0]}, or {whole}*({part[0]})"
+            self.fail(f"{whole} {part[0]} may be a sum or a product: write {both}", at)
 
 
 RELATIONS = ("=", "!=", "<", "<=", ">", ">=", "≈")
@@ -1897,10 +1906,19 @@ class Operators(Cursor):
             elif self.starts_operand():
                 self.after_operand(children[-1])
                 marks.append("*")
+                children.append(self.signed())
+                self.no_mixed_number(*children[-2:])
+                continue
             else:
                 break
             children.append(self.signed())
         return Node("chain", token, tuple(children), tuple(marks)) if marks else children[0]
+
+    def no_mixed_number(self, whole: Node, part: Node) -> None:
+        r"""Refuse ``2\\frac{2}{3}`` as well."""
+        if part.token.kind == "command" and part.kind == "chain" and part.marks == ("/",):
+            words = "/".join(child.token.text for child in part.children)
+            self.refuse_mixed(whole.token.text, re.fullmatch(r"\d+/\d+", words), part.token)
 
     def rounded_quotient(self, children: list[Node], marks: list[str]) -> Node:
         """Read ``// b`` behind factors: what comes before is divided and rounded down."""
@@ -2713,6 +2731,9 @@ _LAYOUT_MARK = re.compile(
     r"\\(?P<end>begin|end)\s*\{(?P<name>[A-Za-z]+)\*?\}(?:\[[a-z]\])?"
     r"|\\\\(?:\[[^\]]*\])?|(?<!\\)&"
 )
+_OPENING = re.compile(
+    rf"\s*(?:\$\$?|\\[(\[])?(?:\s*\\begin\s*\{{(?:{'|'.join(_LAYOUT_ONLY)})\*?\}}\s*&?)?"
+)
 _CONSTANT = ("e", "pi", "π", "ℯ")
 
 _FONT_AND_NAME = r"\\[A-Za-z]+\s*\{\\?[A-Za-z0-9 ]+\}"
@@ -2772,7 +2793,7 @@ def without_label(text: str, declared: Container[str], *, names_only: bool = Fal
     >>> without_label("H(p) = 2*p", {"p"}).strip(), without_label("p = 2", {"p"})
     ('2*p', 'p = 2')
     """
-    opening = re.match(r"\s*(?:\$\$?|\\[(\[])?", text)
+    opening = _OPENING.match(text)
     start = begin = opening.end() if opening else 0
     while (found := _LABEL.match(text, begin)) and found.end() < len(text):
         name = found["name"]
@@ -2857,6 +2878,10 @@ _ARROW = re.compile(
 )
 _OTHER_RELATION = re.compile(r"\s*&?\s*(>=?|≥|\\geq?(?:slant)?(?![A-Za-z])|<(?![=>]))")
 _ORNAMENT = re.compile(r"(?:\s|\\\\|(?<=\s)[.,;]|(?<=[)\]}\w])[.,;])*\Z")
+_REASON = re.compile(  # (why), behind a wide blank or in brackets
+    r"(?:\\q?quad[\s~]*[(\[]?|\s[(\[])\s*\\(?:text|textrm|textit|mbox|mathrm)\s*"
+    r"\{\s*\(?([^{}()]*)\)?\s*\}\s*[)\]]?(?:\s|\\\\)*\Z"
+)
 _OPENS, _CLOSES = "([{", ")]}"
 
 
@@ -2888,8 +2913,8 @@ def take_apart(text: str, declared: Collection[str] | None = None) -> WrittenLin
     ParseError
         If it begins with a relation that no derivation has.
     """
-    formula, _, reason = text.partition("#")
-    formula = without_environments(formula)
+    formula, reason = _reason_apart(text)
+    formula = re.sub(r"^(\s*)&", r"\1 ", without_environments(formula))
     formula = _ARROW.sub(lambda found: " " * len(found[0]), formula)
     if declared is not None:
         formula = without_label(formula, declared, names_only=True)
@@ -2910,6 +2935,20 @@ def take_apart(text: str, declared: Collection[str] | None = None) -> WrittenLin
         at += 1
     _add(sides, relation, formula, begin, stop)
     return WrittenLine(tuple(sides), reason.strip().rstrip("."))
+
+
+def _reason_apart(text: str) -> tuple[str, str]:
+    r"""Return a line without its reason, and that; it may be said in LaTeX's words.
+
+    >>> _reason_apart(r"x \quad \text{(algebra)} \\"), _reason_apart(r"x \# algebra")
+    (('x ', 'algebra'), ('x ', 'algebra'))
+    """
+    formula, mark, reason = text.partition("#")
+    if mark:
+        formula = re.sub(r"(?<!\\)\\\Z", "", formula)  # \# is the sign itself
+        return formula, re.sub(r"(?:\s|\\)*\Z", "", reason.lstrip())
+    found = _REASON.search(text)
+    return (text[: found.start()], found[1].strip()) if found else (text, "")
 
 
 def _add(sides: list[Side], relation: str, formula: str, begin: int, stop: int) -> None:
