@@ -720,6 +720,78 @@ if plt:
 # what does that mean for a model that is to be made deeper after training?
 
 # %% [markdown]
+# ### A trained block on your own code
+#
+# The small model of the first notebook was trained with two such blocks; they have one change inside attention, too, the rotation of
+# the fifth notebook. Its 5,552 numbers lie in the file `echo.npz` beside this notebook. What it lacks is code, and you have written almost all of it:
+#
+# $$ u = x + \operatorname{Attention}\bigl(\operatorname{RMS}_1(x)\bigr), \qquad
+#    y = u + \Bigl(\operatorname{SiLU}\bigl(\operatorname{RMS}_2(u)\, W_g\bigr) \odot \operatorname{RMS}_2(u)\, W_u\Bigr) W_d . $$
+#
+# Your attention of the third notebook, `split_heads` and `merge_heads` of the fourth and `rope` of the fifth come in by this cell, once those notebooks are saved. You
+# need not use them.
+
+# %%
+carry("sdpa")
+
+# %%
+carry("mha_split")
+
+# %%
+carry("rope_apply")
+
+# %% [markdown]
+# The next cell reads the first block and embeds a sentence: `x` is the stream in front of the block.
+
+# %%
+LETTERS = "^ABCDEFGHIJ"
+model = {name: array.astype(float) for name, array in np.load("echo.npz").items()}
+first_block = {name: array[0] for name, array in model.items() if len(array) == 2}
+
+
+def embedded(sentence):
+    """Return the stream in front of the first block, (1, n, 16)."""
+    return model["embed"][[LETTERS.index(letter) for letter in sentence]][None]
+
+
+print({name: array.shape for name, array in first_block.items()}, embedded("^BADGEBADGE").shape)
+
+# %% [markdown]
+# 1. `echo_block(x, w, h)` for `x` of shape $(B, n, d)$ and $h$ heads. `w` holds the arrays `norm1` and `norm2` $(d,)$, `wq`, `wk`, `wv` and `wo`
+#    $(d, d)$, `gate` and `up` $(d, f)$, `down` $(f, d)$. Matrices are multiplied from the right, `x @ w["wq"]`; head 0 has the first columns.
+#    - The norms divide by $\sqrt{\tfrac1d \sum_j x_j^2 + 10^{-5}}$ and multiply by the gains `norm1`, `norm2`.
+#    - Queries and keys are rotated within each head, at the positions $0 \dots n - 1$ and with the **base 100**.
+#    - Attention is causal; scores are divided by the root of a head's width.
+#
+#    For `echo_block(embedded("^BADGEBADGE"), first_block, 2)`, the last row begins with −4.09954, 0.09381, 1.34782, −3.95544.
+# 2. `sizes`: run your block on a sentence of your own. How large is the stream behind it, as the root mean square of a row? Three numbers:
+#    in the row of `^`, of the first letter, and of the last one.
+
+# %%
+your_numbers("echo_block")
+
+# %% exercise="echo_block"
+import numpy as np
+
+sizes = None  # three numbers: at ^, at the first letter, at the last one
+
+
+def echo_block(x: "array (B, n, d)", w: dict, h: int) -> "array (B, n, d)":
+    """Return what a trained block makes of the stream.
+
+    >>> w = {name: np.zeros((2, 2)) for name in ("wq", "wk", "wv", "wo", "gate", "up", "down")}
+    >>> w["norm1"] = w["norm2"] = np.ones(2)
+    >>> echo_block(np.array([[[3.0, 4.0]]]), w, 1).tolist()
+    [[[3.0, 4.0]]]
+    """
+    raise NotImplementedError
+
+
+# %% [markdown]
+# One row is unlike all others, and it is the same in every sentence, since nothing stands before it. Many large models do the same with their
+# first token: heads that find nothing to copy leave their weight there.
+
+# %% [markdown]
 # ## In a trained model: who writes into the stream?
 #
 # The small model of the first notebook consists of two blocks of today's kind. Each part adds something to the

@@ -48,13 +48,14 @@ def hours(assignment: Assignment, role: Role = "core") -> float:
 
 
 def carried_on(assignments: Sequence[Assignment]) -> set[tuple[int, int]]:
-    """Return the pairs of notebooks of which the later one goes on with a student's own code."""
+    """Return the pairs of notebooks of which the later one's core goes on with a student's code."""
     home = {exercise: number(each) for each in assignments for exercise in each.sound}
     return {
         (home[one.exercise], number(each))
         for each in assignments
-        for exercise in each.sound.values()
-        for one in exercise.carried
+        for task in tasks(each)
+        if task.role == "core" and task.id in each.sound
+        for one in each.sound[task.id].carried
         if home[one.exercise] != number(each)
     }
 

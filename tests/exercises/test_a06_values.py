@@ -27,6 +27,7 @@ POINTS = {  # by exercise: each row of the catalogue may be several parts or che
     "block_params": 3,
     "pre_post_norm": 7,
     "torch_block": 5,
+    "echo_block": 3,
 }
 DATA = {
     "ln_hand": {
@@ -51,6 +52,7 @@ DATA = {
     },
     "ffn_params": {"d": 512, "f": 2048},
     "residual_grad": {"a": 0.1, "L": 12},
+    "echo_block": {"sentence": "^BADGEBADGE"},
 }
 
 
@@ -127,6 +129,7 @@ def test_points_are_the_catalogues(name, points):
         ("block_params", "bare", 3145728),
         ("pre_post_norm", "path_of_six_blocks", 0.015625),
         ("pre_post_norm", "stream", [1, 2, 3, 4]),
+        ("echo_block", "sizes", [41.15346, 5.15056, 3.40253]),
     ],
 )
 def test_right_values(name, part, figures):
@@ -372,3 +375,17 @@ def test_a_torch_block_is_the_librarys():
             np.testing.assert_allclose(block(x, given), layer(x, src_mask=blocked), atol=1e-5)
         assert not np.allclose(block.train()(x), block(x))
     np.testing.assert_allclose(known("torch_block")["growth"], 1.111111, rtol=1e-6)
+
+
+def test_a_block_of_ones_own_is_the_trained_models():
+    m, theory = module("echo_block"), load_module(ROOT / "reference/a11_theory/head_profile.py")
+    ids = [m.LETTERS.index(letter) for letter in "^BADGEBADGE"]
+    x = m.embedded("^BADGEBADGE")
+    for layer in range(2):
+        x = m.echo_block(x, {n: w[layer] for n, w in m.ECHO.items() if len(w) == 2}, 2)
+    logits = m.norm(x, m.ECHO["norm"]) @ m.ECHO["unembed"]
+    right, _ = theory.echo_pass(m.ECHO, ids)
+    np.testing.assert_allclose(logits[0], right, rtol=1e-9, atol=1e-9)
+    # what the notebook says of the first block
+    row = m.echo_block(m.embedded("^BADGEBADGE"), m.FIRST, 2)[0, -1, :4]
+    assert row == pytest.approx([-4.09954, 0.09381, 1.34782, -3.95544], abs=6e-6)

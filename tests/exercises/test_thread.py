@@ -34,6 +34,11 @@ def test_a_notebook_shows_what_the_model_does(assignment):
         np.testing.assert_allclose(names["in_echo"][name], value, rtol=0, atol=allowed)
 
 
+def test_notebooks_share_one_model():
+    copies = {path.read_bytes() for path in ROOT.glob("assignments/*/data/echo.npz")}
+    assert len(copies) == 1
+
+
 def test_what_the_last_notebook_says_of_longer_texts():
     numbers = {name: np.atleast_1d(value) for name, (value, _) in thread.stretched().items()}
     (plain, squeezed, other), guessing = numbers["second_half"], *numbers["guessing"]
