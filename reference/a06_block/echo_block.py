@@ -136,7 +136,7 @@ def heads_by_einsum(x, w, h):
 @exercise.alternative
 def token_after_token(x, w, h):
     """One token at a time reads what stands before it; the joined heads are a sum over heads."""
-    B, n, d = x.shape
+    n, d = x.shape[1:]
     out = np.array(x, float)
     y = norm(x, w["norm1"])
     q, k, v = (split_heads(y @ w[name], h) for name in ("wq", "wk", "wv"))
@@ -307,7 +307,7 @@ def with_attention(x, w, h, **changed):
 
 @exercise.misconception(credit=0.4)
 def looks_ahead(x, w, h):
-    """Your tokens see what comes later. The model predicts: a token sees itself and earlier ones."""
+    """Your tokens see what comes later. A token sees itself and earlier ones alone."""
     return with_attention(x, w, h, mask=False)
 
 
@@ -435,10 +435,7 @@ def sizes_of(stream):
 
 @exercise.part(points=0.5, answer=Numbers())
 def sizes(echo_block, sentence):
-    """The root mean square of the stream behind the block: at `^`, at the first letter, at the last.
-
-    Three numbers.
-    """
+    """The root mean square of the stream behind the block: at `^`, first letter, last letter."""
     return sizes_of(echo_block(embedded(sentence), FIRST, 2))
 
 
