@@ -36,6 +36,7 @@ import builtins
 import contextlib
 import difflib
 import hashlib
+import html
 import importlib
 import inspect
 import io
@@ -1209,6 +1210,39 @@ def is_whole(entry: Entry) -> bool:
     return value.denominator == 1 if isinstance(value, Fraction) else value.is_integer()
 
 
+class Reading(NamedTuple):
+    """An answer as it is read, and what the student is told of that.
+
+    Attributes
+    ----------
+    value
+        What the grader judges.
+    shown
+        What was read, for the student.
+    advice
+        What the student may want to do about it.
+    entries
+        The numbers of it as they were written.
+    typeset
+        By line of what is shown, LaTeX of it; none for other lines.
+    """
+
+    value: Any
+    shown: str
+    advice: str = ""
+    entries: tuple[Entry, ...] = ()
+    typeset: tuple[str, ...] = ()
+
+
+def is_blank(raw: Any, depth: int = 0) -> bool:
+    """Tell whether an answer was never written: None, empty text, or nothing but those."""
+    if isinstance(raw, dict) and raw:
+        raw = list(raw.values())
+    if isinstance(raw, (list, tuple, set, frozenset)) and raw != () and depth < MAX_NESTED:
+        return all(is_blank(entry, depth + 1) for entry in raw)
+    return raw is None or (isinstance(raw, str) and not raw.strip())
+
+
 def text_of(raw: Any) -> str:
     """Return an answer as text; a number is text, too, and numpy's as well.
 
@@ -1227,10 +1261,11 @@ def text_of(raw: Any) -> str:
 _OF_FORMULAS = ("implicit", "operators")
 
 
-def read_formula(raw: Any, hint: dict[str, Any]) -> str:
+def read_formula(raw: Any, hint: dict[str, Any]) -> Reading:
     """Return how the grader will read a formula."""
     how = {name: hint[name] for name in _OF_FORMULAS if name in hint}
-    return _ask_the_grammar(raw, hint, "look", **how)
+    shown, latex = _ask_the_grammar(raw, hint, ("look", "typeset"), **how)
+    return Reading(None, shown, typeset=(latex,))
 
 
 #: What a hint about lines may say beside the names and functions.
@@ -1256,15 +1291,17 @@ def lines_of(raw: Any) -> list[Any]:
     return texts
 
 
-def read_lines(raw: Any, hint: dict[str, Any]) -> str:
-    """Return how the lines of a derivation are read, or which of them can't be."""
-    read, wrong = [], []
+def read_lines(raw: Any, hint: dict[str, Any]) -> Reading:
+    """Return the lines of a derivation and how they are read, or which of them can't be."""
+    texts, read, typeset, wrong = [], [], [""], []
     for number, text in enumerate(lines_of(raw), 1):
         if text is None or not str(text).strip():
             continue
         try:
             how = {name: hint[name] for name in _OF_LINES if name in hint}
-            shown = _ask_the_grammar(text, hint, "look_line", **how)
+            shown, latex = _ask_the_grammar(text, hint, ("look_line", "typeset_line"), **how)
+            typeset.append(latex)
+            texts.append(text_of(text))
             read.append(f"line {number}: {shown.replace('read as ', '', 1)}")
         except FormatError as error:
             wrong.append(f"line {number}: {error}")
@@ -1272,58 +1309,34 @@ def read_lines(raw: Any, hint: dict[str, Any]) -> str:
         raise FormatError("\n".join(wrong))
     if not read:
         raise FormatError("there is no line with text")
-    return "\n".join([f"{len(read)} line{'s' * (len(read) != 1)}, read as", *read])
+    shown = "\n".join([f"{len(read)} line{'s' * (len(read) != 1)}, read as", *read])
+    return Reading(texts, shown, typeset=tuple(typeset))
 
 
-def _ask_the_grammar(raw: Any, hint: dict[str, Any], look: str, **how: Any) -> str:
-    """Return what the grader's own grammar makes of a text."""
+def _ask_the_grammar(
+    raw: Any, hint: dict[str, Any], looks: tuple[str, str], **how: Any
+) -> tuple[str, str]:
+    """Return what the grader's own grammar makes of a text, and LaTeX of it where it can."""
     text = text_of(raw)
     try:
         reader: Any = importlib.import_module("check_formulas")
     except ImportError:
-        return f"{brief(raw)} (put check_formulas.py beside check.py to see how it is read)"
+        said = f"{brief(raw)} (put check_formulas.py beside check.py to see how it is read)"
+        return said, ""
     except SyntaxError:  # it needs Python 3.10
-        return brief(raw)
+        return brief(raw), ""
     how["functions"] = hint.get("functions", ())
+    how.update(calls=reader.CALLS, constants=reader.CONSTANTS)
     try:
-        read = getattr(reader, look)(
-            text, hint["names"], calls=reader.CALLS, constants=reader.CONSTANTS, **how
-        )
+        read = getattr(reader, looks[0])(text, hint["names"], **how)
     except reader.ParseError as error:
         raise FormatError(str(error)) from None
     except Exception:  # nobody's fault but ours: the answer may well be readable
-        return brief(raw)
-    return f"read as {read}"
-
-
-class Reading(NamedTuple):
-    """An answer as it is read, and what the student is told of that.
-
-    Attributes
-    ----------
-    value
-        What the grader judges.
-    shown
-        What was read, for the student.
-    advice
-        What the student may want to do about it.
-    entries
-        The numbers of it as they were written.
-    """
-
-    value: Any
-    shown: str
-    advice: str = ""
-    entries: tuple[Entry, ...] = ()
-
-
-def is_blank(raw: Any, depth: int = 0) -> bool:
-    """Tell whether an answer was never written: None, empty text, or nothing but those."""
-    if isinstance(raw, dict) and raw:
-        raw = list(raw.values())
-    if isinstance(raw, (list, tuple, set, frozenset)) and raw != () and depth < MAX_NESTED:
-        return all(is_blank(entry, depth + 1) for entry in raw)
-    return raw is None or (isinstance(raw, str) and not raw.strip())
+        return brief(raw), ""
+    latex = ""
+    with contextlib.suppress(Exception):  # it is as well read without
+        latex = getattr(reader, looks[1])(text, hint["names"], **how)
+    return f"read as {read}", latex
 
 
 _NONE = ("none", "[]", "()", "{}", "∅")
@@ -1512,7 +1525,7 @@ def read_matrix(raw: Any, hint: dict[str, Any]) -> str:
         entries = []
         for column, entry in enumerate(row, 1):
             try:
-                entries.append(read_formula(entry, hint).removeprefix("read as "))
+                entries.append(read_formula(entry, hint).shown.removeprefix("read as "))
             except FormatError as error:
                 raise FormatError(f"row {number}, column {column}: {error}") from None
         lines.append(f"[{', '.join(entries)}]")
@@ -1773,6 +1786,100 @@ READERS: dict[str, Any] = {
 }
 
 
+_MARKED = re.compile(r"  ([✓✗→–~]) (.+?)(?:\s{2,}(.*))?$")
+#: Of what stands behind a sign; each has enough contrast on white and on black.
+_COLOURS = {"✓": "#2e8b57", "✗": "#d9534f", "→": "#4a86e8", "~": "#b8860b", "–": "#808080"}
+_ITEM = "border-left: 4px solid {}; padding: 0.1em 0.7em; margin: 0.3em 0; list-style: none"
+
+
+class Typeset(str):
+    """A line with LaTeX of the formula that it ends in."""
+
+    latex: str = ""
+
+
+def typeset(line: str, latex: str) -> str:
+    """Return a line that shows its formula typeset, where there is LaTeX of it."""
+    if not latex:
+        return line
+    found = Typeset(line)
+    found.latex = latex
+    return found
+
+
+def show(lines: list[str]) -> None:
+    """Show lines: as a page where something displays pages, and print them elsewhere."""
+    text = "\n".join(lines)
+    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+    if shell is None or not hasattr(shell, "kernel"):
+        print(text)
+        return
+    display: Any = importlib.import_module("IPython.display").display
+    display({"text/plain": text, "text/html": page(lines)}, raw=True)
+
+
+def page(lines: list[str]) -> str:
+    """Return lines as HTML: a title, an item for each mark, what belongs to it below."""
+    title, *rest = lines
+    parts = [f"<p><strong>{_text(title)}</strong></p>"]
+    for item in _items(rest):
+        found = _MARKED.match(item[0])
+        if not found:
+            parts += [f"<p>{_text(line.strip())}</p>" for line in item]
+            continue
+        sign, word, said = found[1], found[2], found[3] or ""
+        colour = _COLOURS[sign]
+        parts.append(
+            f'<li style="{_ITEM.format(colour)}"><span style="color: {colour}" aria-hidden="true">'
+            f"{sign}</span> <strong>{_text(word)}</strong> {_text(said)}{_math(item[0])}"
+            f"{_below(item[1:])}</li>"
+        )
+    return f"<div>{''.join(_with_lists(parts))}</div>"
+
+
+def _items(lines: list[str]) -> list[list[str]]:
+    """Return each mark with what is further in, and each other line by itself."""
+    items: list[list[str]] = []
+    for line in lines:
+        if items and line.startswith("      "):
+            items[-1].append(line)
+        else:
+            items.append([line])
+    return items
+
+
+def _with_lists(parts: list[str]) -> list[str]:
+    """Put items that follow one another into a list."""
+    found: list[str] = []
+    inside = False
+    for part in parts:
+        item = part.startswith("<li")
+        if item != inside:
+            found.append('<ul style="padding: 0; margin: 0">' if item else "</ul>")
+        inside = item
+        found.append(part)
+    return [*found, "</ul>" * inside]
+
+
+def _below(lines: list[str]) -> str:
+    """Return what belongs to a mark: formulas typeset, the rest as it stands."""
+    if not lines:
+        return ""
+    if any(isinstance(line, Typeset) for line in lines):
+        return "".join(f"<div>{_text(line.strip())}{_math(line)}</div>" for line in lines)
+    margin = min(len(line) - len(line.lstrip()) for line in lines)
+    text = "\n".join(html.escape(line[margin:]) for line in lines)
+    return f'<pre style="margin: 0.2em 0">{text}</pre>'
+
+
+def _text(line: str) -> str:
+    return re.sub(r"`([^`]+)`", r"<code>\1</code>", html.escape(line))
+
+
+def _math(line: str) -> str:
+    return f" &emsp; ${html.escape(line.latex)}$" if isinstance(line, Typeset) else ""
+
+
 def report_answers(exercise: str, variant: int | None, notebook: dict[str, Any]) -> list[str]:
     """Return a line for every part: not written yet, unreadable, or how it is read."""
     exercises = contents()["exercises"]
@@ -1809,15 +1916,18 @@ def _meanings(found: Any, variant: int | None) -> dict[str, dict[str, str]]:
 
 def _looked_at(name: str, hint: dict[str, Any], raw: Any) -> list[str]:
     mark, advice = "✗ form     ", ""
+    latex: tuple[str, ...] = ()
     try:
         found: Reading = read(raw, hint)
-        mark, text, advice = "→ read as  ", found.shown, found.advice
+        mark, text, advice, latex = "→ read as  ", found.shown, found.advice, found.typeset
     except FormatError as why:
         text = str(why)
     except Exception:  # nothing that anybody would take for an answer
         text = f"it can't be read, being {brief(raw)}"
     first, *more = text.split("\n") + [f"({advice})"] * bool(advice)
-    return [f"  {mark}  {name}: {first}", *(f"        {line}" for line in more)]
+    lines = [f"  {mark}  {name}: {first}", *(f"        {line}" for line in more)]
+    known = dict(enumerate(latex))
+    return [typeset(line, known.get(place, "")) for place, line in enumerate(lines)]
 
 
 class Unparsable(Exception):
@@ -2105,6 +2215,23 @@ def entries_right(right: int, size: int) -> str:
     return f"{right} of {size} entries {'is' if right == 1 else 'are'} right."
 
 
+_FINE = (
+    "at every point that was drawn each line equals the one before it. Grading also looks at what "
+    "each step takes."
+)
+
+
+def judge_lines(given: Any, _expected: Any, rule: Any, *, hint: Any) -> Judgement:
+    """Judge lines as far as numbers tell: the first that differs is wrong, and a point shows it."""
+    try:
+        reader: Any = importlib.import_module("check_formulas")
+    except (ImportError, SyntaxError):  # it needs Python 3.10
+        return Judgement(0.0, feedback="put check_formulas.py beside check.py to have it looked at")
+    asked = reader.statement_of(hint, rule, reader.CALLS, reader.CONSTANTS)
+    said = reader.first_problem(given, asked)
+    return Judgement(float(not said), feedback=said or _FINE)
+
+
 RELATIVE = 1e-3  # of a number: four significant digits always suffice
 SMALL = 10.0  # times the number, where it is below a tenth: the tolerance has no cliff there
 FLOOR = 1e-6
@@ -2194,6 +2321,7 @@ JUDGES: dict[str, Any] = {
     "fractions": judge_exact,
     "shape": judge_shape,
     "choice": judge_choice,
+    "lines": judge_lines,
 }
 
 
@@ -2338,7 +2466,7 @@ class _Own:
         best, earlier = max(found, key=lambda each: each[0].credit)
         if best.credit == 1:
             follows = f"right, given your own {' and '.join(earlier)}" if earlier else ""
-            return Said(name, "follows" if follows else "right", follows)
+            return Said(name, "follows" if follows else "right", follows or best.feedback)
         if mistakes:
             return Said(name, "mistake", _either(mistakes))
         if says := self._shown(part, answer):
@@ -2398,7 +2526,8 @@ class _Own:
         """Say how much of an answer is right, and where it may come from."""
         case = self._right[part["name"]]
         right = recorded(part, case["right"][0]).value
-        said = [best.feedback or _how_many(part, answer, right)]
+        many = "" if best.note else _how_many(part, answer, right)
+        said = [many or best.feedback]
         unknown = [n for n in part["needs"] if n in self._given and not self._met[n]]
         if unknown and not best.credit:
             said.append(f"It may follow from your {' and '.join(unknown)}: mend that first.")
@@ -2408,6 +2537,8 @@ class _Own:
 def _judged(part: PracticePart, answer: Reading, right: Any, slack: Any) -> Judgement:
     kind, rule = part["hint"]["kind"], part["rule"]
     how = {"slack": slack, "written": answer.entries} if kind == "numbers" else {}
+    if kind == "lines":
+        how = {"hint": part["hint"]}
     found: Judgement = JUDGES[kind](answer.value, right, rule, **how)
     return found
 
@@ -2422,12 +2553,28 @@ def _same(part: PracticePart, answer: Reading, value: Any, slack: Any) -> bool:
 
 
 def _how_many(part: PracticePart, answer: Reading, right: Any) -> str:
-    """Say how many entries are right, where there are several."""
-    if part["hint"]["kind"] not in ("numbers", "count", "fractions") or np.size(right) < 2:
+    """Say how many entries are right, where there are several, and where to look first."""
+    kind = part["hint"]["kind"]
+    if kind not in ("numbers", "count", "fractions"):
         return ""
-    numbers = part["hint"]["kind"] == "numbers"
-    each = close(answer.value, right, part["rule"]) if numbers else np.equal(answer.value, right)
-    return entries_right(int(np.sum(each)), np.size(right))
+    given, right = np.asarray(answer.value), np.asarray(right)
+
+    def same(value: Any) -> Any:
+        if kind == "numbers":
+            return close(value, right, part["rule"])
+        return np.asarray(np.equal(value, right), bool)
+
+    if given.shape == right.shape:
+        if np.all(same(-given)):
+            return "It is right but for its sign."
+        if given.size > 1 and np.all(same(np.flip(given))):
+            return "The numbers are right, in the reverse order."
+        if given.size > 1:
+            each = same(given)
+            first = ", ".join(map(str, np.argwhere(~each)[0]))
+            look = f" Look first at the one at [{first}]." * bool(each.any())
+            return entries_right(int(np.sum(each)), right.size) + look
+    return ""
 
 
 def _either(says: list[str]) -> str:
@@ -2752,41 +2899,6 @@ def _is_tensor(value: Any) -> bool:
 
 def _holds_numbers(values: list[Any]) -> bool:
     return bool(values) and numbers_in(values) is not None
-
-
-_TOLERANCE = 1e-5  # of the sum of sizes: more than what single precision rounds
-
-
-def mark_of(value: Any) -> Any:
-    """Return the mark of a result: of an array its shape, a sum with uneven weights, and its size.
-
-    >>> mark_of(np.array([1.0, 2.0]))
-    [[2], -0.291991, 3.0, 0]
-    >>> mark_of((True, "yes"))
-    [[[], 0.540302, 1.0, 0], 'yes']
-    """
-    numbers = numbers_in(value)
-    if numbers is not None and numbers.dtype.kind != "c":
-        flat = np.asarray(numbers_of(numbers), float).ravel()
-        finite = np.isfinite(flat)
-        flat = np.where(finite, flat, 0.0)
-        told = float(flat @ np.cos(np.arange(1, flat.size + 1))), float(np.abs(flat).sum())
-        return [[*numbers.shape], *(float(f"{x:.6g}") for x in told), int((~finite).sum())]
-    if isinstance(value, dict):
-        return [[str(key), mark_of(value[key])] for key in sorted(value, key=str)]
-    if isinstance(value, (tuple, list)):
-        return [mark_of(entry) for entry in value]
-    return str(value)[:40]
-
-
-def same_mark(one: Any, other: Any) -> bool:
-    """Tell whether two marks are those of one result, rounding aside."""
-    if not isinstance(one, list) or not isinstance(other, list) or len(one) != len(other):
-        return bool(one == other)
-    if len(one) == 4 and isinstance(one[1], float) and isinstance(other[1], float):
-        near = abs(one[1] - other[1]) + abs(one[2] - other[2]) <= _TOLERANCE * (one[2] + other[2])
-        return bool(near and one[0] == other[0] and one[3] == other[3])
-    return all(map(same_mark, one, other))
 
 
 def told_difference(
@@ -3205,6 +3317,41 @@ def own_steps(error: BaseException, notebook: dict[str, Any]) -> list[Any]:
     ]
 
 
+_TOLERANCE = 1e-5  # of the sum of sizes: more than what single precision rounds
+
+
+def mark_of(value: Any) -> Any:
+    """Return the mark of a result: of an array its shape, a sum with uneven weights, and its size.
+
+    >>> mark_of(np.array([1.0, 2.0]))
+    [[2], -0.291991, 3.0, 0]
+    >>> mark_of((True, "yes"))
+    [[[], 0.540302, 1.0, 0], 'yes']
+    """
+    numbers = numbers_in(value)
+    if numbers is not None and numbers.dtype.kind != "c":
+        flat = np.asarray(numbers_of(numbers), float).ravel()
+        finite = np.isfinite(flat)
+        flat = np.where(finite, flat, 0.0)
+        told = float(flat @ np.cos(np.arange(1, flat.size + 1))), float(np.abs(flat).sum())
+        return [[*numbers.shape], *(float(f"{x:.6g}") for x in told), int((~finite).sum())]
+    if isinstance(value, dict):
+        return [[str(key), mark_of(value[key])] for key in sorted(value, key=str)]
+    if isinstance(value, (tuple, list)):
+        return [mark_of(entry) for entry in value]
+    return str(value)[:40]
+
+
+def same_mark(one: Any, other: Any) -> bool:
+    """Tell whether two marks are those of one result, rounding aside."""
+    if not isinstance(one, list) or not isinstance(other, list) or len(one) != len(other):
+        return bool(one == other)
+    if len(one) == 4 and isinstance(one[1], float) and isinstance(other[1], float):
+        near = abs(one[1] - other[1]) + abs(one[2] - other[2]) <= _TOLERANCE * (one[2] + other[2])
+        return bool(near and one[0] == other[0] and one[3] == other[3])
+    return all(map(same_mark, one, other))
+
+
 def report_function(found: RecordedFunction, notebook: dict[str, Any]) -> list[str]:
     """Return a line for every visible check, and what to know where it fails."""
     name, checks = found["name"], found["checks"]
@@ -3437,6 +3584,9 @@ def _latex(value: Any) -> str:
     return "{" * (text[0] == "-") + text.replace("inf", r"\infty") + "}" * (text[0] == "-")
 
 
+#: Characters of a formula with numbers put in; what is longer shows less than its names do.
+MOST_PUT_IN = 120
+
 _rounds: dict[str, Round] = {}  # the last ones, by exercise
 
 
@@ -3453,7 +3603,10 @@ class Round:
         self.worked = sets[self.number]
         self.parts = [_for_set(part, self.number) for part in practice["parts"]]
         self.answers: dict[str, Any] = {}
-        self.title = f"{exercise}, practice {self.number + 1} of {len(sets)}"
+        #: Were all answers right, or shown?
+        self.shown = False
+        number_of = f" {self.number + 1} of {len(sets)}" if sets[1:] else ""
+        self.title = f"{exercise}, practice{number_of}"
 
     def asks(self) -> list[str]:
         """Say what is asked for, and how to answer."""
@@ -3462,7 +3615,13 @@ class Round:
             first, *more = part["asks"]
             lines += [f"  {part['name']}: {first}", *(f"    {line}" for line in more)]
         names = "".join(f", {part['name']}=..." for part in self.parts)
-        return [*lines, "Answer some or all of them:", f'practice("{self.exercise}"{names})']
+        first = self.parts[0]["name"]
+        return [
+            *lines,
+            "Answer some or all of them:",
+            f'practice("{self.exercise}"{names})',
+            f'or one after the other: practice("{self.exercise}").{first} = ...',
+        ]
 
     def says(self, answers: dict[str, Any]) -> list[str]:
         """Take answers, and say of all that were given so far what is right."""
@@ -3474,43 +3633,86 @@ class Round:
         given = {n: raw for n, raw in self.answers.items() if raw is not ... and not is_blank(raw)}
         found = diagnosed(self.parts, self.worked, given)
         lines = [self.title, *(line for said in found for line in _lines(said))]
-        if all(said.mark == "right" for said in found):
+        self.shown = all(said.mark == "right" for said in found)
+        if self.shown:
             return [*lines, f'All right. practice("{self.exercise}") gives other numbers.']
+        lines += self._helps(found)
         return [*lines, "Mend what you like and run it again; solution() shows how it comes out."]
 
+    def _helps(self, found: list[Said]) -> list[str]:
+        """Say where to look, if something is wrong that nobody knows a name for."""
+        hints = "hints" in help_with(self.exercise)
+        nameless = any(said.mark in ("wrong", "partly") for said in found)
+        return [f'hint("{self.exercise}") says where to begin.'] if hints and nameless else []
+
     def solution(self) -> list[str]:
-        """Show how the right answers come out: from which numbers, and each from which others."""
+        """Show the way to the right answers: each formula, with numbers put in, and its value."""
+        self.shown = True
         numbers = {name: decode(value) for name, value in self.worked["numbers"].items()}
         lines = [f"{self.title}, how it comes out:", *_indented(block(numbers, 1000), 2)]
         shown = {part["name"]: self._right(part) for part in self.parts}
         for part in self.parts:
             lines.append(f"  {part['name']}: {part['asks'][0]}")
-            for name in part["needs"]:
+            lines += _indented(way := self._way(part, numbers), 6)
+            for name in part["needs"] if len(way) < 2 else ():  # what is put in is seen
                 first, *more = shown[name]
                 lines += _indented([f"from {name}: {first}", *_indented(more, 5)], 6)
             lines += _indented(shown[part["name"]], 6)
         return lines
+
+    def _way(self, part: PracticePart, numbers: dict[str, Any]) -> list[str]:
+        """Return the formula of a part, and what it is with the numbers, where that is short."""
+        if not (way := part.get("way")):
+            return []
+        known = {name: self.worked["right"][name]["right"][0] for name in part["needs"]}
+        put_in = {name: _in_formula(value) for name, value in {**numbers, **known}.items()}
+        formula, filled = way.format_map({n: n for n in put_in}), way.format_map(put_in)
+        return [f"= {formula}", *([f"= {filled}"] if len(filled) <= MOST_PUT_IN else [])]
 
     def _right(self, part: PracticePart) -> list[str]:
         value = self.worked["right"][part["name"]]["right"][0]
         return recorded(part, value).shown.split("\n")
 
 
+def _in_formula(value: Any, *, alone: bool = True) -> str:
+    """Write a number, or a list of them, as it stands in a formula: with four digits."""
+    if isinstance(value, np.ndarray):
+        value = value.tolist()
+    if isinstance(value, (list, tuple)):
+        return f"[{', '.join(_in_formula(each, alone=False) for each in value)}]"
+    text = f"{value:.4g}" if isinstance(value, float) else str(value)
+    return f"({text})" if alone and text.startswith("-") else text
+
+
 def next_round(exercise: str, notebook: dict[str, Any]) -> NumbersByName | None:
     """Try the functions on other inputs; ask for the next answers, and return the numbers."""
     practice = _practice(exercise)
     if functions := practice.get("functions", []):
-        print("\n".join(_functions_tried(exercise, functions, notebook)))
+        show(_functions_tried(exercise, functions, notebook))
     if not practice["sets"]:
         return None
     last = _rounds.pop(exercise, None)
-    now = Round(exercise, practice, last.number + 1 if last else 0)
-    _rounds[exercise] = now  # as the last one
-    print("\n".join(now.asks()))
-    return NumbersByName(
-        {name: decode(value) for name, value in now.worked["numbers"].items()},
-        "" if now.worked["numbers"] else "(Everything is in the text.)",
-    )
+    if last is None or last.shown:
+        last = Round(exercise, practice, 0 if last is None else last.number + 1)
+    _rounds[exercise] = last  # as the last one
+    print("\n".join(last.asks()))
+    return ToAnswer(last)
+
+
+class ToAnswer(NumbersByName):
+    """Numbers to practise with; an answer is said to be right or wrong as soon as it is set."""
+
+    def __init__(self, now: Round) -> None:
+        numbers = {name: decode(value) for name, value in now.worked["numbers"].items()}
+        super().__init__(numbers, "" if numbers else "(Everything is in the text.)")
+        self._round = now
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        """Take an answer."""
+        if name.startswith("_"):
+            vars(self)[name] = value
+        else:
+            show(self._round.says({name: value}))
 
 
 def this_round(exercise: str) -> Round:
@@ -3523,6 +3725,7 @@ def this_round(exercise: str) -> Round:
         if not practice["sets"]:
             raise NoPractice(f'Of {exercise} functions are practised: practice("{exercise}").')
         _rounds[exercise] = Round(exercise, practice)
+    _rounds[exercise] = _rounds.pop(exercise)  # as the last one
     return _rounds[exercise]
 
 
@@ -3653,7 +3856,7 @@ def check(exercise: str) -> None:
         checks = f"{hidden} hidden check{'s' * (hidden > 1)}"
         lines.append(f"  Grading also runs {checks}: passing here is not yet the mark.")
     lines += offers(exercise)
-    print("\n".join(lines))
+    show(lines)
     _tell_nbgrader(lines)
 
 
@@ -3708,7 +3911,7 @@ def practice(exercise: str, /, **answers: Any) -> NumbersByName | None:
     try:
         if not answers:
             return next_round(exercise, sys._getframe(1).f_globals)
-        print("\n".join(this_round(exercise).says(answers)))
+        show(this_round(exercise).says(answers))
     except NoPractice as why:
         print(why)
     return None
@@ -3717,7 +3920,7 @@ def practice(exercise: str, /, **answers: Any) -> NumbersByName | None:
 def solution(exercise: str = "") -> None:
     """Show how the answers to the numbers that you practise with come out."""
     try:
-        print("\n".join(this_round(exercise).solution()))
+        show(this_round(exercise).solution())
     except NoPractice as why:
         print(why)
 

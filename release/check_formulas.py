@@ -8,12 +8,15 @@ notebook reads a formula just as the grader does.
 from __future__ import annotations
 
 from collections.abc import Callable
+from collections.abc import Collection
 from collections.abc import Collection, Container
 from collections.abc import Collection, Container, Iterator
 from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from collections.abc import Container
 from collections.abc import Container, Iterable
 from collections.abc import Container, Iterator, Mapping
+from collections.abc import Mapping
 from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
@@ -2970,7 +2973,23 @@ _OF_LINES = ("pi", "e")  # constants in lines with indices
 _SIGNS = {"*": "·", "/": "/", "+": " + ", "-": " − "}
 
 
-def look(
+def look(text: object, names: Collection[str], **known: Any) -> str:
+    """Return how a text is read, with brackets where it could have been meant otherwise.
+
+    What may be `known` besides is as for `tree_of`, which raises `ParseError`.
+
+    Examples
+    --------
+    >>> look("1/2*x^2", ["x"], calls={}, constants=[])
+    '(1/2)·x^2'
+    """
+    tree = tree_of(text, names, **known)
+    module = re.search(rf"\b{MODULE}", str(text))
+    hint = f"  (without {module[0]} it is the same)" if module else ""
+    return (_written(tree)[0] or " ".join(str(text).split())) + hint
+
+
+def tree_of(
     text: object,
     names: Collection[str],
     *,
@@ -2984,8 +3003,8 @@ def look(
     defined: Collection[str] = (),
     latex: bool = False,
     operators: Collection[str] | None = None,
-) -> str:
-    """Return how a text is read, with brackets where it could have been meant otherwise.
+) -> Node:
+    """Return what a text says as a tree, if it makes sense.
 
     Parameters
     ----------
@@ -3017,11 +3036,6 @@ def look(
     ------
     ParseError
         If it can't be read, is not finished, or holds a name that nobody declared.
-
-    Examples
-    --------
-    >>> look("1/2*x^2", ["x"], calls={}, constants=[])
-    '(1/2)·x^2'
     """
     known = {name.replace("_", ""): name for name in names}
     own = {name: _OPERATORS.get(name, (1, 10)) for name in functions}
@@ -3042,9 +3056,7 @@ def look(
     Sense(str(text), vocabulary).number(tree)
     if operators is not None:
         refuse_unfinished(tree, str(text), operators, vocabulary, functions)
-    module = re.search(rf"\b{MODULE}", str(text))
-    hint = f"  (without {module[0]} it is the same)" if module else ""
-    return (_written(tree)[0] or " ".join(str(text).split())) + hint
+    return tree
 
 
 def look_line(
@@ -3055,7 +3067,7 @@ def look_line(
     bounds: bool = True,
     **known: Any,
 ) -> str:
-    """Return how a line of a derivation is read; `known` is as for `look`.
+    """Return how a line of a derivation is read; `known` is as for `tree_of`.
 
     With `equations` it must be one, and without `bounds` there is no ≤ in it.
 
@@ -3080,17 +3092,17 @@ def look_line(
     shown = []
     for place, side in enumerate(written.sides):
         sign = f"{'≤' if side.relation == '<=' else '='} " if place or side.relation != "=" else ""
-        shown.append(sign + _look_twice(side.text, names, known))
+        shown.append(sign + twice(look, side.text, names, known))
     return " ".join(shown) + (f"  (reason: {written.reason})" if written.reason else "")
 
 
-def _look_twice(text: str, names: Collection[str], known: dict[str, Any]) -> str:
+def twice(read: Any, text: str, names: Collection[str], known: Mapping[str, Any]) -> Any:
     """Read a formula; what makes no sense as text may do so as LaTeX."""
     try:
-        return look(text, names, implicit=True, **known)
+        return read(text, names, implicit=True, **known)
     except ParseError as error:
         try:
-            return look(text, names, implicit=True, latex=True, **known)
+            return read(text, names, implicit=True, latex=True, **known)
         except ParseError:
             raise error from None
 
@@ -3204,6 +3216,465 @@ def _chain(pieces: list[tuple[str, int]], marks: Collection[str]) -> tuple[str, 
 def _in_brackets(piece: tuple[str, int], level: int) -> str:
     text, own = piece
     return text if own >= level else f"({text})"
+
+
+#: Functions of one number.
+_OF_ONE_NUMBER: dict[str, Any] = {
+    "exp": cmath.exp,
+    "log": cmath.log,
+    "ln": cmath.log,
+    "sqrt": cmath.sqrt,
+    "sin": cmath.sin,
+    "cos": cmath.cos,
+    "tan": cmath.tan,
+    "tanh": cmath.tanh,
+    "abs": abs,
+}
+_DERIVATIVES = ("diff", "D")
+_SUMS = ("sum", "Sum")
+_STEP = 2e-4  # of a derivative by five points: as good as rounding allows, for two of them, too
+_AS_NEAR = 1e-5
+
+
+class NoValue(ValueError):
+    """Something that is not computed here."""
+
+
+class Point:
+    """Numbers for all names: as they are drawn, the same for the same seed.
+
+    Parameters
+    ----------
+    definitions
+        What names stand for, as trees, by name; ``p_i`` says it of every entry of p.
+    indexed
+        Names that carry indices.
+    positive
+        Names that are larger than 0.
+    sizes
+        Names of numbers of entries, those of a sum without ends first: from 2 on.
+    """
+
+    def __init__(
+        self,
+        seed: int,
+        definitions: Mapping[str, Node],
+        *,
+        indexed: tuple[str, ...] = (),
+        positive: tuple[str, ...] = (),
+        sizes: tuple[str, ...] = (),
+    ) -> None:
+        self._random = random.Random(seed)
+        self._indexed, self._positive, self._sizes = indexed, positive, sizes
+        self.many = 2 + seed % 3
+        self._alike = seed == 0  # all indices are
+        self._meant = {name.replace("_", ""): (name, tree) for name, tree in definitions.items()}
+        self._entries = {
+            name.partition("_")[0]: (name.partition("_")[2], tree)
+            for name, tree in definitions.items()
+            if name.partition("_")[0] in indexed
+        }
+        self._moved: dict[str, complex] = {}
+        self.numbers: dict[str, float] = {}
+
+    def value(self, node: Node, bound: Mapping[str, int] | None = None) -> complex:
+        """Return the value of a formula, where some indices are bound."""
+        bound = bound or {}
+        try:
+            return complex(self._value(node, bound))
+        except (ArithmeticError, ValueError) as error:
+            raise NoValue(str(error)) from None
+
+    def _value(self, node: Node, bound: Mapping[str, int]) -> complex:
+        kind, word, children = node.kind, node.token.text, node.children
+        if kind == "number":
+            above, _, below = word.partition("/")
+            return float(above) / float(below or 1)
+        if kind == "name":
+            return self._named(word, bound)
+        if kind == "group" and len(children) == 1:
+            return self._value(children[0], bound)
+        if kind == "negative":
+            return -self._value(children[0], bound)
+        if kind == "chain":
+            return self._chain(node, bound)
+        if kind == "power":
+            return self._value(children[0], bound) ** self._value(children[1], bound)
+        if kind == "factorial":
+            return math.factorial(round(self._value(children[0], bound).real))
+        if kind == "call" or (kind == "indexed" and word == "delta"):
+            return self._called(word, node, bound)
+        raise NoValue(kind)
+
+    def _chain(self, node: Node, bound: Mapping[str, int]) -> complex:
+        first, *others = (self._value(child, bound) for child in node.children)
+        for mark, other in zip(node.marks, others, strict=True):
+            if mark == "+":
+                first += other
+            elif mark == "-":
+                first -= other
+            elif mark == "*":
+                first *= other
+            else:
+                first /= other
+        return first
+
+    def _called(self, word: str, node: Node, bound: Mapping[str, int]) -> complex:
+        if word in _DERIVATIVES:
+            return self._derivative(node, bound)
+        parts = bound_parts(node)
+        if word in _SUMS and len(parts) > 1:
+            body, index, *ends = parts
+            low, high = (
+                (round(self._value(end, bound).real) for end in ends) if ends else (1, self.many)
+            )
+            places = range(low, high + 1)
+            return sum(self._value(body, {**bound, index.token.text: at}) for at in places)
+        if word == "delta" and len(node.children) == 2:
+            one, other = (self._value(child, bound) for child in node.children)
+            return float(one == other)
+        if word in _OF_ONE_NUMBER and len(node.children) == 1:
+            return complex(_OF_ONE_NUMBER[word](self._value(node.children[0], bound)))
+        raise NoValue(word)
+
+    def _derivative(self, node: Node, bound: Mapping[str, int]) -> complex:
+        """Differentiate by one name, once: by five points."""
+        body, by, *more = node.children
+        if more or by.kind != "name":
+            raise NoValue("a higher derivative")
+        key = self._key(by.token.text, bound)
+        self._value(by, bound)  # it has a number now
+        before = self._moved.get(key, 0.0)
+        found = {}
+        for steps in (-2, -1, 1, 2):
+            self._moved[key] = before + steps * _STEP
+            found[steps] = self._value(body, bound)
+        self._moved[key] = before
+        return (8 * (found[1] - found[-1]) - (found[2] - found[-2])) / (12 * _STEP)
+
+    def _named(self, word: str, bound: Mapping[str, int]) -> complex:
+        plain = word.replace("_", "")
+        if plain in bound:
+            return bound[plain]
+        base, _, index = word.partition("_")
+        if base == "delta" and len(index) == 2:
+            return float(self._place(index[0], bound) == self._place(index[1], bound))
+        if base in self._indexed and index:
+            return self._entry(base, index, bound)
+        if plain in self._meant:
+            return self._value(self._meant[plain][1], {})
+        if plain in self._sizes:
+            return self.many + self._sizes.index(plain)
+        if plain in ("pi", "e") and plain not in self.numbers:
+            return math.pi if plain == "pi" else math.e
+        if self._indexed and plain in "ijklm":
+            return self._place(plain, bound)
+        return self._drawn(plain)
+
+    def _entry(self, base: str, index: str, bound: Mapping[str, int]) -> complex:
+        places = [self._place(letter, bound) for letter in index]
+        if base in self._entries:
+            letters, tree = self._entries[base]
+            return self._value(tree, dict(zip(letters, places, strict=True)))
+        return self._drawn("_".join([base, *map(str, places)]))
+
+    def _key(self, word: str, bound: Mapping[str, int]) -> str:
+        base, _, index = word.partition("_")
+        if base in self._indexed and index:
+            return "_".join([base, *(str(self._place(letter, bound)) for letter in index)])
+        return word.replace("_", "")
+
+    def _place(self, letter: str, bound: Mapping[str, int]) -> int:
+        if letter in bound:
+            return bound[letter]
+        if letter.isdigit():
+            return int(letter)
+        if letter not in self.numbers:
+            self.numbers[letter] = 1 if self._alike else self._random.randint(1, self.many)
+        return int(self.numbers[letter])
+
+    def _drawn(self, name: str) -> complex:
+        if name not in self.numbers:
+            size = round(self._random.uniform(0.3, 1.7), 2)
+            base = name.partition("_")[0]
+            negative = self._random.random() < 0.5 and base not in self._positive
+            self.numbers[name] = -size if negative else size
+        return self.numbers[name] + self._moved.get(name, 0.0)
+
+
+def apart(one: complex, other: complex, relation: str = "=") -> bool:
+    """Tell whether two values stand otherwise than they should."""
+    near = abs(one - other) <= _AS_NEAR * (1 + abs(one) + abs(other))
+    return not near and (relation == "=" or one.real > other.real)
+
+
+def shown_value(value: complex) -> str:
+    """Write a value in four digits.
+
+    >>> shown_value(-0.12345 + 0j)
+    '−0.1235'
+    """
+    if abs(value.imag) > _AS_NEAR * (1 + abs(value)):
+        return f"{value.real:.4g} + {value.imag:.4g}i".replace("-", "−")
+    return f"{value.real:.4g}".replace("-", "−")
+
+
+_HOW_MANY_POINTS = 6
+_NAMES_SHOWN = 6  # numbers of a point; more say nothing
+_WORKED_OUT = ("diff", "D", "sum", "Sum")
+
+
+class Statement(NamedTuple):
+    """What is to be shown, and in which names.
+
+    Attributes
+    ----------
+    start, target
+        What is given, and what it should become.
+    known
+        As for `preview.look_line`: names, functions, indices.
+    definitions
+        What names stand for.
+    positive
+        Names that are larger than 0.
+    sizes
+        Names of how many entries there are.
+    """
+
+    start: str
+    target: str
+    known: Mapping[str, Any]
+    definitions: Mapping[str, str]
+    positive: tuple[str, ...]
+    sizes: tuple[str, ...]
+
+    def tree(self, text: str) -> Node:
+        """Return what a formula says."""
+        known = {name: value for name, value in self.known.items() if name != "names"}
+        tree: Node = twice(tree_of, text, self.known["names"], known)
+        return tree
+
+    def points(self) -> list[Point]:
+        """Return the points at which lines are compared."""
+        meant = {name: self.tree(text) for name, text in self.definitions.items()}
+        indexed = tuple(self.known.get("indexed", ()))
+        return [
+            Point(seed, meant, indexed=indexed, positive=self.positive, sizes=self.sizes)
+            for seed in range(_HOW_MANY_POINTS)
+        ]
+
+    def known_at(self, line: str) -> bool:
+        """Tell whether a line has a value at each point."""
+        tree = self.tree(line.partition("#")[0])
+        try:
+            return all(point.value(tree) is not None for point in self.points())
+        except NoValue:
+            return False
+
+
+class _Line(NamedTuple):
+    name: str
+    relation: str
+    text: str
+    tree: Node
+
+
+def first_problem(texts: Sequence[str], asked: Statement) -> str:
+    """Say which line is the first that is wrong, or what is missing; "" where nothing is seen.
+
+    Raises
+    ------
+    ParseError
+        If a line can't be read.
+    """
+    points = asked.points()
+    given = _Line("what is given", "=", asked.start, asked.tree(asked.start))
+    lines = [given, *_lines_read(texts, asked)]
+    for before, line in itertools.pairwise(lines):
+        for point in points:
+            if found := _differs_by_numbers(before, line, point):
+                return found
+    return _not_done(lines[1:], asked)
+
+
+def _lines_read(texts: Sequence[str], asked: Statement) -> list[_Line]:
+    declared = declared_names(asked.known)
+    return [
+        _Line(f"line {number}", side.relation, side.text, asked.tree(side.text))
+        for number, text in enumerate(texts, 1)
+        for side in take_apart(text, declared).sides
+    ]
+
+
+def _differs_by_numbers(before: _Line, line: _Line, point: Point) -> str:
+    try:
+        one, other = point.value(before.tree), point.value(line.tree)
+    except NoValue:
+        return ""
+    if not apart(one, other, line.relation):
+        return ""
+    at = [f"{name} = {shown_value(number)}" for name, number in point.numbers.items()]
+    where = f" at {', '.join(at[:_NAMES_SHOWN])}{', …' * (len(at) > _NAMES_SHOWN)}," if at else ""
+    stands = "is not equal to" if line.relation == "=" else "is not at least"
+    return (
+        f"{line.name[0].upper()}{line.name[1:]} {stands} {before.name}:{where} "
+        f"{before.name} is {shown_value(one)} and {line.name} is {shown_value(other)}."
+    )
+
+
+def _not_done(lines: Sequence[_Line], asked: Statement) -> str:
+    ends = {"".join(asked.start.split()), "".join(asked.target.split())}
+    others = {*asked.known.get("indices", ()), "e", "pi"}
+    if not lines or _words_in(lines[-1].tree) - _words_in(asked.tree(asked.target)) - others:
+        return (
+            f"Each line equals the one before it; the last is not yet in the form {asked.target}."
+        )
+    if all("".join(line.text.split()) in ends for line in lines):
+        return "Show what stands between what is given and the result."
+    return ""
+
+
+def _words_in(tree: Node) -> set[str]:
+    """Return the names in a formula, and what is still to be worked out in it."""
+    names = {node.token.text.replace("_", "") for node in nodes_of(tree) if node.kind == "name"}
+    calls = {node.token.text for node in nodes_of(tree) if node.kind == "call"}
+    return names | (calls & {*_WORKED_OUT})
+
+
+def statement_of(
+    hint: Mapping[str, Any],
+    rule: Mapping[str, Any],
+    calls: Mapping[str, tuple[int, int]],
+    constants: Collection[str],
+) -> Statement:
+    """Return what is to be shown, as help.json says it."""
+    kept = ("names", "functions", "indexed", "indices", "blocks", "defined")
+    known = {name: hint[name] for name in kept if name in hint}
+    return Statement(
+        rule["start"],
+        rule["target"],
+        {**known, "calls": calls, "constants": constants},
+        rule.get("definitions", {}),
+        tuple(rule.get("positive", ())),
+        tuple(rule.get("sizes", ())),
+    )
+
+
+_GREEK = re.compile(
+    "alpha|beta|gamma|delta|epsilon|zeta|eta|theta|iota|kappa|lambda|mu|nu|xi|pi|rho|sigma|tau|phi|"
+    "chi|psi|omega|Gamma|Delta|Theta|Lambda|Sigma|Phi|Psi|Omega"
+)
+_UPRIGHT = ("exp", "log", "ln", "sin", "cos", "tan", "tanh", "max", "min")
+_ADDED, _TIMES, _WHOLE = range(3)  # how strongly something holds together
+
+
+def latex_of(tree: Node) -> str:
+    r"""Return a formula as LaTeX; "" where something of it is written in no usual way.
+
+    >>> from autograder.algebra.reading.grammar import read_tree
+    >>> latex_of(read_tree("-p_1*(1 + x)/2^n", implicit=False, functions=()))
+    '-\\frac{p_{1} \\left(1 + x\\right)}{2^{n}}'
+    """
+    try:
+        return _set_in(tree)[0]
+    except LookupError:
+        return ""
+
+
+def typeset(text: object, names: Collection[str], **known: Any) -> str:
+    """Return LaTeX of a formula that `preview.look` can read, "" of a rare one."""
+    return latex_of(tree_of(text, names, **known))
+
+
+def typeset_line(
+    text: str, names: Collection[str], *, equations: bool = False, **known: Any
+) -> str:
+    """Return LaTeX of a line that `preview.look_line` can read, "" of a rare one."""
+    declared = None if equations else declared_names({"names": names, **known})
+    known.pop("bounds", None)
+    found = ""
+    for place, side in enumerate(take_apart(text, declared).sides):
+        sign = r" \le " if side.relation == "<=" else " = "
+        latex = latex_of(twice(tree_of, side.text, names, known))
+        if not latex:
+            return ""
+        found += (sign if place or side.relation != "=" else "") + latex
+    return found
+
+
+def _set_in(node: Node) -> tuple[str, int]:
+    kind, word, children = node.kind, node.token.text, node.children
+    if kind == "number" and re.fullmatch(r"[\d.]+", word):
+        return word, _WHOLE
+    if kind == "name":
+        return _letter(word), _WHOLE
+    if kind == "group" and len(children) == 1:
+        return _set_in(children[0])
+    if kind == "negative":
+        return f"-{_held(children[0], _TIMES)}", _ADDED
+    if kind == "power":
+        return f"{_held(children[0], _WHOLE)}^{{{_set_in(children[1])[0]}}}", _TIMES
+    if kind in ("transpose", "factorial"):
+        return _held(children[0], _WHOLE) + (r"^{\top}" if kind == "transpose" else "!"), _TIMES
+    if kind == "chain" and {*node.marks} <= {"+", "-"}:
+        first, *others = children
+        pairs = zip(node.marks, others, strict=True)
+        more = (f" {mark} {_held(other, _TIMES)}" for mark, other in pairs)
+        return _set_in(first)[0] + "".join(more), _ADDED
+    if kind == "chain" and {*node.marks} <= {"*", "/"}:
+        return _product(node), _TIMES
+    if kind == "call" or (kind == "indexed" and word == "delta"):
+        return _call(word, node), _WHOLE
+    raise LookupError(kind)
+
+
+def _product(node: Node) -> str:
+    first, *others = node.children
+    negative = first.kind == "negative"  # the sign stands before the fraction
+    done = _held(first.children[0] if negative else first, _TIMES)
+    for mark, other in zip(node.marks, others, strict=True):
+        if mark == "/":
+            above = _set_in(first)[0] if other is others[0] and not negative else done
+            done = rf"\frac{{{above}}}{{{_set_in(other)[0]}}}"
+        else:
+            factor = _held(other, _TIMES)
+            done += rf" \cdot {factor}" if factor[0].isdigit() else f" {factor}"
+    return f"-{done}" if negative else done
+
+
+def _call(word: str, node: Node) -> str:
+    parts = bound_parts(node)
+    if word == "delta" and len(parts) == 2:
+        return rf"\delta_{{{_set_in(parts[0])[0]} {_set_in(parts[1])[0]}}}"
+    inner = _set_in(parts[0])[0]
+    if word in ("diff", "D") and len(parts) == 2:
+        return rf"\frac{{\partial}}{{\partial {_set_in(parts[1])[0]}}} {_held(parts[0], _TIMES)}"
+    if word in ("sum", "Sum") and len(parts) in (2, 4):
+        low, *high = (_set_in(part)[0] for part in parts[1:])
+        ends = f"_{{{low} = {high[0]}}}^{{{high[1]}}}" if high else f"_{{{low}}}"
+        return rf"\sum{ends} {_held(parts[0], _TIMES)}"
+    if word == "sqrt" and len(parts) == 1:
+        return rf"\sqrt{{{inner}}}"
+    if word == "abs" and len(parts) == 1:
+        return rf"\left|{inner}\right|"
+    if word not in _UPRIGHT or len(parts) != 1:
+        raise LookupError(word)
+    return rf"\{word}\left({inner}\right)"
+
+
+def _held(node: Node, level: int) -> str:
+    text, own = _set_in(node)
+    return text if own >= level else rf"\left({text}\right)"
+
+
+def _letter(word: str) -> str:
+    base, _, index = word.partition("_")
+    if not index and (found := re.fullmatch(r"([A-Za-z])(\d+)", base)):
+        base, index = found[1], found[2]
+    letter = (
+        f"\\{base}" if _GREEK.fullmatch(base) else base if len(base) == 1 else rf"\mathit{{{base}}}"
+    )
+    return f"{letter}_{{{index}}}" if index else letter
 
 
 CALLS = {'Abs': (1, 1), 'Derivative': (2, 4), 'KroneckerDelta': (2, 2), 'Limit': (0, 20), 'Matrix': (0, 20), 'Max': (1, 10), 'Min': (1, 10), 'Product': (0, 20), 'ReLU': (1, 1), 'Sum': (0, 20), 'abs': (1, 1), 'absolute': (1, 1), 'acos': (1, 1), 'acosh': (1, 1), 'arccos': (1, 1), 'arccosh': (1, 1), 'arcsin': (1, 1), 'arcsinh': (1, 1), 'arctan': (1, 1), 'arctan2': (2, 2), 'arctanh': (1, 1), 'artanh': (1, 1), 'asin': (1, 1), 'asinh': (1, 1), 'atan': (1, 1), 'atan2': (2, 2), 'atanh': (1, 1), 'binom': (2, 2), 'binomial': (2, 2), 'cbrt': (1, 1), 'ceil': (1, 1), 'ceiling': (1, 1), 'comb': (2, 2), 'conjugate': (1, 1), 'cos': (1, 1), 'cosh': (1, 1), 'cot': (1, 1), 'coth': (1, 1), 'csc': (1, 1), 'csch': (1, 1), 'det': (1, 1), 'diag': (1, 20), 'diff': (2, 4), 'erf': (1, 1), 'exp': (1, 1), 'expit': (1, 1), 'expm1': (1, 1), 'fabs': (1, 1), 'factorial': (1, 1), 'floor': (1, 1), 'hypot': (2, 2), 'im': (1, 1), 'limit': (0, 20), 'ln': (1, 1), 'log': (1, 2), 'log10': (1, 1), 'log1p': (1, 1), 'log2': (1, 1), 'logaddexp': (2, 2), 'max': (1, 10), 'maximum': (1, 10), 'min': (1, 10), 'minimum': (1, 10), 'norm': (1, 1), 'prod': (0, 20), 'product': (0, 20), 're': (1, 1), 'relu': (1, 1), 'root': (2, 2), 'sec': (1, 1), 'sech': (1, 1), 'sgn': (1, 1), 'sigmoid': (1, 1), 'sign': (1, 1), 'sin': (1, 1), 'sinh': (1, 1), 'sqrt': (1, 1), 'sum': (0, 20), 'tan': (1, 1), 'tanh': (1, 1), 'tr': (1, 1), 'trace': (1, 1), 'transpose': (1, 1)}

@@ -144,6 +144,9 @@ def _practised(assignment: Assignment) -> str:
     told = [wrong.feedback for part in parts for wrong in part.misconceptions]
     functions = [each for exercise in assignment.sound.values() for each in exercise.functions]
     told += [wrong.feedback for each in functions for wrong in each.misconceptions]
+    every = (part.answer.statement for e in assignment.sound.values() for part in e.parts)
+    for other in filter(None, every):
+        told += [*other["right"], *other["rule"].get("definitions", {}).values()]
     return "\0".join(map(_dense, told))
 
 

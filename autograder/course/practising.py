@@ -18,6 +18,7 @@ from autograder.course.discover import Assignment
 from autograder.course.plain_json import alike
 from autograder.course.practice_inputs import tried_functions
 from autograder.course.practice_sets import MOST, needs, practice_sets, used
+from autograder.course.ways import way_of
 from autograder.exercise import Exercise, FormatError, Part
 from autograder.exercise.dependencies import apply, band, evaluate
 from autograder.exercise.part import arguments
@@ -26,6 +27,7 @@ from autograder.student.released_files import (
     Following,
     Help,
     Practice,
+    PracticePart,
     PracticeSet,
     RecordedExercise,
     Worked,
@@ -88,6 +90,41 @@ def practised(exercise: Exercise, course: str, graded: Sequence[Known]) -> Pract
     CourseError
         If an exercise that an author gives for practice has no numbers that show every mistake.
     """
+    found = _with_other_numbers(exercise, course, graded)
+    stated = _other_statements(exercise)
+    if not stated:
+        return found
+    found = found or {"parts": [], "sets": [{"numbers": {}, "right": {}}]}
+    right: dict[str, Worked] = {part["name"]: {"right": [answer]} for part, answer in stated}
+    return {
+        "parts": [*found["parts"], *(part for part, _ in stated)],
+        "sets": [{**each, "right": each["right"] | right} for each in found["sets"]],
+    }
+
+
+def _other_statements(exercise: Exercise) -> list[tuple[PracticePart, Any]]:
+    """Return the parts that are practised on another statement, each with an answer to that."""
+    return [
+        (
+            {
+                "name": part.name,
+                "asks": other["asks"],
+                "hint": other["hint"],
+                "rule": other["rule"],
+                "needs": [],
+                "says": [],
+            },
+            other["right"],
+        )
+        for part in exercise.parts
+        if exercise.practice and (other := part.answer.statement)
+    ]
+
+
+def _with_other_numbers(
+    exercise: Exercise, course: str, graded: Sequence[Known]
+) -> Practice | None:
+    """Return what of an exercise is practised with other numbers."""
     own, parts = exercise.twin or exercise, practisable(exercise)
     if not parts:
         return None
@@ -99,20 +136,28 @@ def practised(exercise: Exercise, course: str, graded: Sequence[Known]) -> Pract
         )
     if not asked or not sets:
         return None
+    there = {part.name for part in asked}.union(*(used(own, asked, variant) for variant, _ in sets))
     return {
-        "parts": [
-            {
-                "name": part.name,
-                "asks": [part.asks, *part.scheme],
-                "hint": hint_of(part, [known[part.name] for _, known in sets]),
-                "rule": part.answer.rule,
-                "needs": [earlier.name for earlier in asked if earlier.name in needs(part)],
-                "says": [wrong.feedback for wrong in part.misconceptions],
-            }
-            for part in asked
-        ],
+        "parts": [_asked(part, asked, sets, there) for part in asked],
         "sets": [_set(own, asked, used(own, asked, variant), known) for variant, known in sets],
     }
+
+
+def _asked(
+    part: Part, asked: Sequence[Part], sets: Sequence[tuple[Known, Known]], there: set[str]
+) -> PracticePart:
+    """Return what is asked for with a part, and how it is read; ``there`` is what has numbers."""
+    entry: PracticePart = {
+        "name": part.name,
+        "asks": [part.asks, *part.scheme],
+        "hint": hint_of(part, [known[part.name] for _, known in sets]),
+        "rule": part.answer.rule,
+        "needs": [earlier.name for earlier in asked if earlier.name in needs(part)],
+        "says": [wrong.feedback for wrong in part.misconceptions],
+    }
+    if way := way_of(part, there):
+        entry["way"] = way
+    return entry
 
 
 def _set(own: Exercise, asked: Sequence[Part], variant: Known, known: Known) -> PracticeSet:

@@ -70,7 +70,8 @@ def _brought(kind: type[Answer], reader: Callable[..., object], text: str) -> st
 def formulas_module() -> bytes:
     """Return check_formulas.py; it needs the standard library alone."""
     lines = [f"CALLS = {COUNTS!r}", f"CONSTANTS = frozenset({sorted(CONSTANTS)!r})"]
-    return "\n".join([_assembled(reading, "preview"), *lines, ""]).encode()
+    module = _assembled(reading, "preview", "followed_lines", "typesetting")
+    return "\n".join([module, *lines, ""]).encode()
 
 
 @dataclass
@@ -84,8 +85,8 @@ class _Gathered:
     defined: dict[str, str] = field(default_factory=dict)  # by name, the module it is from
 
 
-def _assembled(package: ModuleType, root: str, *, libraries: tuple[str, ...] = ()) -> str:
-    """Return a module with those of its package that it needs, as one text.
+def _assembled(package: ModuleType, root: str, *more: str, libraries: tuple[str, ...] = ()) -> str:
+    """Return a module, and more, with those of its package that these need, as one text.
 
     Raises
     ------
@@ -93,7 +94,8 @@ def _assembled(package: ModuleType, root: str, *, libraries: tuple[str, ...] = (
         If one of them needs another library, or two define the same name.
     """
     gathered = _Gathered(libraries)
-    _gather(package, root, gathered)
+    for name in (root, *more):
+        _gather(package, name, gathered)
     tree = ast.parse(_source(package, root))
     imports = sorted(gathered.imports)
     head = [f'"""{ast.get_docstring(tree, clean=False)}"""', "from __future__ import annotations"]

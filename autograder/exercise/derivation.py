@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -84,6 +84,9 @@ def steps():
     )
 
     chain: algebra.Chain
+    #: Another statement of the same kind, in names of the chain: its lines, from what is given to
+    #: the result.
+    practice: tuple[str, ...] = ()
 
     def read(self, raw: Any, like: Any = None) -> Lines:
         """Parse every line; text is split at line breaks.
@@ -124,6 +127,19 @@ def steps():
         """Return what it starts from and, where reasons are asked for, all but the way."""
         return (self.chain.start, *self.chain.told)
 
+    @property
+    def statement(self) -> Mapping[str, Any] | None:
+        """The other statement, which a notebook looks at by numbers."""
+        if not self.practice:
+            return None
+        start, *_, target = (line.partition("#")[0].strip() for line in self.practice)
+        return {
+            "asks": [f"Show that {start} is {target}, one equality a line."],
+            "hint": self.hint(None),
+            "rule": {"start": start, "target": target, **_drawn(self.chain)},
+            "right": [*self.practice],
+        }
+
     def attempts(self, right: Any) -> Iterator[Attempt]:
         """Jumps, circles, disguises and wrong lines; and the reference's lines in other clothes."""
         texts = self.read(right).texts
@@ -155,6 +171,14 @@ def steps():
             return self.chain.examine(texts)
 
         return examined
+
+
+def _drawn(chain: algebra.Chain) -> dict[str, Any]:
+    """Return what a notebook has to know to draw numbers for the names of a chain."""
+    if isinstance(chain, algebra.IndexedChain):
+        return dict(chain.drawn)
+    positive = [name for name, what in chain.assumptions.items() if what == "positive"]
+    return {"definitions": dict(chain.definitions), "positive": positive}
 
 
 def _sure(examined: Examination) -> bool:

@@ -11,7 +11,7 @@ sees only values.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import wraps
 from typing import Any, ClassVar
@@ -254,6 +254,14 @@ class Answer:
     def practised(self) -> bool:
         """Do values alone say what is right, so that a notebook can judge it in practice?"""
         return self.kind in JUDGES
+
+    @property
+    def statement(self) -> Mapping[str, Any] | None:
+        """What is practised in the place of what is asked, where that is one for everybody.
+
+        Its ``asks``, ``hint`` and ``rule`` are as in help.json, and ``right`` is an answer.
+        """
+        return None
 
     @property
     def rule(self) -> dict[str, Any]:

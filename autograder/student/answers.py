@@ -9,6 +9,7 @@ from autograder.student.data import ORDERS, contents, decode, statements
 from autograder.student.display import brief
 from autograder.student.readers import read
 from autograder.student.reading import Reading, is_blank
+from autograder.student.shown_page import typeset
 from autograder.student.unreadable import FormatError
 
 
@@ -48,12 +49,15 @@ def _meanings(found: Any, variant: int | None) -> dict[str, dict[str, str]]:
 
 def _looked_at(name: str, hint: dict[str, Any], raw: Any) -> list[str]:
     mark, advice = "✗ form     ", ""
+    latex: tuple[str, ...] = ()
     try:
         found: Reading = read(raw, hint)
-        mark, text, advice = "→ read as  ", found.shown, found.advice
+        mark, text, advice, latex = "→ read as  ", found.shown, found.advice, found.typeset
     except FormatError as why:
         text = str(why)
     except Exception:  # nothing that anybody would take for an answer
         text = f"it can't be read, being {brief(raw)}"
     first, *more = text.split("\n") + [f"({advice})"] * bool(advice)
-    return [f"  {mark}  {name}: {first}", *(f"        {line}" for line in more)]
+    lines = [f"  {mark}  {name}: {first}", *(f"        {line}" for line in more)]
+    known = dict(enumerate(latex))
+    return [typeset(line, known.get(place, "")) for place, line in enumerate(lines)]

@@ -29,6 +29,7 @@ from autograder.student.data import (
     variant_of,
 )
 from autograder.student.practice import NoPractice, hint_lines, next_round, offers, this_round
+from autograder.student.shown_page import show
 from autograder.student.symbols import NumbersByName
 from autograder.student.visible_checks import report_function
 
@@ -91,7 +92,7 @@ def check(exercise: str) -> None:
         checks = f"{hidden} hidden check{'s' * (hidden > 1)}"
         lines.append(f"  Grading also runs {checks}: passing here is not yet the mark.")
     lines += offers(exercise)
-    print("\n".join(lines))
+    show(lines)
     _tell_nbgrader(lines)
 
 
@@ -146,7 +147,7 @@ def practice(exercise: str, /, **answers: Any) -> NumbersByName | None:
     try:
         if not answers:
             return next_round(exercise, sys._getframe(1).f_globals)
-        print("\n".join(this_round(exercise).says(answers)))
+        show(this_round(exercise).says(answers))
     except NoPractice as why:
         print(why)
     return None
@@ -155,7 +156,7 @@ def practice(exercise: str, /, **answers: Any) -> NumbersByName | None:
 def solution(exercise: str = "") -> None:
     """Show how the answers to the numbers that you practise with come out."""
     try:
-        print("\n".join(this_round(exercise).solution()))
+        show(this_round(exercise).solution())
     except NoPractice as why:
         print(why)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import re
 from typing import Any
@@ -10,6 +11,7 @@ import numpy as np
 
 from autograder.student.display import brief
 from autograder.student.entries import as_sent
+from autograder.student.reading import Reading
 from autograder.student.unreadable import FormatError, refuse_set
 
 
@@ -31,10 +33,11 @@ def text_of(raw: Any) -> str:
 _OF_FORMULAS = ("implicit", "operators")
 
 
-def read_formula(raw: Any, hint: dict[str, Any]) -> str:
+def read_formula(raw: Any, hint: dict[str, Any]) -> Reading:
     """Return how the grader will read a formula."""
     how = {name: hint[name] for name in _OF_FORMULAS if name in hint}
-    return _ask_the_grammar(raw, hint, "look", **how)
+    shown, latex = _ask_the_grammar(raw, hint, ("look", "typeset"), **how)
+    return Reading(None, shown, typeset=(latex,))
 
 
 #: What a hint about lines may say beside the names and functions.
@@ -60,15 +63,17 @@ def lines_of(raw: Any) -> list[Any]:
     return texts
 
 
-def read_lines(raw: Any, hint: dict[str, Any]) -> str:
-    """Return how the lines of a derivation are read, or which of them can't be."""
-    read, wrong = [], []
+def read_lines(raw: Any, hint: dict[str, Any]) -> Reading:
+    """Return the lines of a derivation and how they are read, or which of them can't be."""
+    texts, read, typeset, wrong = [], [], [""], []
     for number, text in enumerate(lines_of(raw), 1):
         if text is None or not str(text).strip():
             continue
         try:
             how = {name: hint[name] for name in _OF_LINES if name in hint}
-            shown = _ask_the_grammar(text, hint, "look_line", **how)
+            shown, latex = _ask_the_grammar(text, hint, ("look_line", "typeset_line"), **how)
+            typeset.append(latex)
+            texts.append(text_of(text))
             read.append(f"line {number}: {shown.replace('read as ', '', 1)}")
         except FormatError as error:
             wrong.append(f"line {number}: {error}")
@@ -76,25 +81,31 @@ def read_lines(raw: Any, hint: dict[str, Any]) -> str:
         raise FormatError("\n".join(wrong))
     if not read:
         raise FormatError("there is no line with text")
-    return "\n".join([f"{len(read)} line{'s' * (len(read) != 1)}, read as", *read])
+    shown = "\n".join([f"{len(read)} line{'s' * (len(read) != 1)}, read as", *read])
+    return Reading(texts, shown, typeset=tuple(typeset))
 
 
-def _ask_the_grammar(raw: Any, hint: dict[str, Any], look: str, **how: Any) -> str:
-    """Return what the grader's own grammar makes of a text."""
+def _ask_the_grammar(
+    raw: Any, hint: dict[str, Any], looks: tuple[str, str], **how: Any
+) -> tuple[str, str]:
+    """Return what the grader's own grammar makes of a text, and LaTeX of it where it can."""
     text = text_of(raw)
     try:
         reader: Any = importlib.import_module("check_formulas")
     except ImportError:
-        return f"{brief(raw)} (put check_formulas.py beside check.py to see how it is read)"
+        said = f"{brief(raw)} (put check_formulas.py beside check.py to see how it is read)"
+        return said, ""
     except SyntaxError:  # it needs Python 3.10
-        return brief(raw)
+        return brief(raw), ""
     how["functions"] = hint.get("functions", ())
+    how.update(calls=reader.CALLS, constants=reader.CONSTANTS)
     try:
-        read = getattr(reader, look)(
-            text, hint["names"], calls=reader.CALLS, constants=reader.CONSTANTS, **how
-        )
+        read = getattr(reader, looks[0])(text, hint["names"], **how)
     except reader.ParseError as error:
         raise FormatError(str(error)) from None
     except Exception:  # nobody's fault but ours: the answer may well be readable
-        return brief(raw)
-    return f"read as {read}"
+        return brief(raw), ""
+    latex = ""
+    with contextlib.suppress(Exception):  # it is as well read without
+        latex = getattr(reader, looks[1])(text, hint["names"], **how)
+    return f"read as {read}", latex

@@ -5,15 +5,21 @@ from __future__ import annotations
 import difflib
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from autograder.student.data import decode, help_with
 from autograder.student.display import block
 from autograder.student.practice_diagnosis import Said, diagnosed, recorded
 from autograder.student.practice_functions import tried_out
 from autograder.student.reading import is_blank
+from autograder.student.shown_page import show
 from autograder.student.symbols import NumbersByName
 
 if TYPE_CHECKING:
     from autograder.student.released_files import Practice, PracticeFunction, PracticePart
+
+#: Characters of a formula with numbers put in; what is longer shows less than its names do.
+MOST_PUT_IN = 120
 
 _rounds: dict[str, Round] = {}  # the last ones, by exercise
 
@@ -31,7 +37,10 @@ class Round:
         self.worked = sets[self.number]
         self.parts = [_for_set(part, self.number) for part in practice["parts"]]
         self.answers: dict[str, Any] = {}
-        self.title = f"{exercise}, practice {self.number + 1} of {len(sets)}"
+        #: Were all answers right, or shown?
+        self.shown = False
+        number_of = f" {self.number + 1} of {len(sets)}" if sets[1:] else ""
+        self.title = f"{exercise}, practice{number_of}"
 
     def asks(self) -> list[str]:
         """Say what is asked for, and how to answer."""
@@ -40,7 +49,13 @@ class Round:
             first, *more = part["asks"]
             lines += [f"  {part['name']}: {first}", *(f"    {line}" for line in more)]
         names = "".join(f", {part['name']}=..." for part in self.parts)
-        return [*lines, "Answer some or all of them:", f'practice("{self.exercise}"{names})']
+        first = self.parts[0]["name"]
+        return [
+            *lines,
+            "Answer some or all of them:",
+            f'practice("{self.exercise}"{names})',
+            f'or one after the other: practice("{self.exercise}").{first} = ...',
+        ]
 
     def says(self, answers: dict[str, Any]) -> list[str]:
         """Take answers, and say of all that were given so far what is right."""
@@ -52,43 +67,86 @@ class Round:
         given = {n: raw for n, raw in self.answers.items() if raw is not ... and not is_blank(raw)}
         found = diagnosed(self.parts, self.worked, given)
         lines = [self.title, *(line for said in found for line in _lines(said))]
-        if all(said.mark == "right" for said in found):
+        self.shown = all(said.mark == "right" for said in found)
+        if self.shown:
             return [*lines, f'All right. practice("{self.exercise}") gives other numbers.']
+        lines += self._helps(found)
         return [*lines, "Mend what you like and run it again; solution() shows how it comes out."]
 
+    def _helps(self, found: list[Said]) -> list[str]:
+        """Say where to look, if something is wrong that nobody knows a name for."""
+        hints = "hints" in help_with(self.exercise)
+        nameless = any(said.mark in ("wrong", "partly") for said in found)
+        return [f'hint("{self.exercise}") says where to begin.'] if hints and nameless else []
+
     def solution(self) -> list[str]:
-        """Show how the right answers come out: from which numbers, and each from which others."""
+        """Show the way to the right answers: each formula, with numbers put in, and its value."""
+        self.shown = True
         numbers = {name: decode(value) for name, value in self.worked["numbers"].items()}
         lines = [f"{self.title}, how it comes out:", *_indented(block(numbers, 1000), 2)]
         shown = {part["name"]: self._right(part) for part in self.parts}
         for part in self.parts:
             lines.append(f"  {part['name']}: {part['asks'][0]}")
-            for name in part["needs"]:
+            lines += _indented(way := self._way(part, numbers), 6)
+            for name in part["needs"] if len(way) < 2 else ():  # what is put in is seen
                 first, *more = shown[name]
                 lines += _indented([f"from {name}: {first}", *_indented(more, 5)], 6)
             lines += _indented(shown[part["name"]], 6)
         return lines
+
+    def _way(self, part: PracticePart, numbers: dict[str, Any]) -> list[str]:
+        """Return the formula of a part, and what it is with the numbers, where that is short."""
+        if not (way := part.get("way")):
+            return []
+        known = {name: self.worked["right"][name]["right"][0] for name in part["needs"]}
+        put_in = {name: _in_formula(value) for name, value in {**numbers, **known}.items()}
+        formula, filled = way.format_map({n: n for n in put_in}), way.format_map(put_in)
+        return [f"= {formula}", *([f"= {filled}"] if len(filled) <= MOST_PUT_IN else [])]
 
     def _right(self, part: PracticePart) -> list[str]:
         value = self.worked["right"][part["name"]]["right"][0]
         return recorded(part, value).shown.split("\n")
 
 
+def _in_formula(value: Any, *, alone: bool = True) -> str:
+    """Write a number, or a list of them, as it stands in a formula: with four digits."""
+    if isinstance(value, np.ndarray):
+        value = value.tolist()
+    if isinstance(value, (list, tuple)):
+        return f"[{', '.join(_in_formula(each, alone=False) for each in value)}]"
+    text = f"{value:.4g}" if isinstance(value, float) else str(value)
+    return f"({text})" if alone and text.startswith("-") else text
+
+
 def next_round(exercise: str, notebook: dict[str, Any]) -> NumbersByName | None:
     """Try the functions on other inputs; ask for the next answers, and return the numbers."""
     practice = _practice(exercise)
     if functions := practice.get("functions", []):
-        print("\n".join(_functions_tried(exercise, functions, notebook)))
+        show(_functions_tried(exercise, functions, notebook))
     if not practice["sets"]:
         return None
     last = _rounds.pop(exercise, None)
-    now = Round(exercise, practice, last.number + 1 if last else 0)
-    _rounds[exercise] = now  # as the last one
-    print("\n".join(now.asks()))
-    return NumbersByName(
-        {name: decode(value) for name, value in now.worked["numbers"].items()},
-        "" if now.worked["numbers"] else "(Everything is in the text.)",
-    )
+    if last is None or last.shown:
+        last = Round(exercise, practice, 0 if last is None else last.number + 1)
+    _rounds[exercise] = last  # as the last one
+    print("\n".join(last.asks()))
+    return ToAnswer(last)
+
+
+class ToAnswer(NumbersByName):
+    """Numbers to practise with; an answer is said to be right or wrong as soon as it is set."""
+
+    def __init__(self, now: Round) -> None:
+        numbers = {name: decode(value) for name, value in now.worked["numbers"].items()}
+        super().__init__(numbers, "" if numbers else "(Everything is in the text.)")
+        self._round = now
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        """Take an answer."""
+        if name.startswith("_"):
+            vars(self)[name] = value
+        else:
+            show(self._round.says({name: value}))
 
 
 def this_round(exercise: str) -> Round:
@@ -101,6 +159,7 @@ def this_round(exercise: str) -> Round:
         if not practice["sets"]:
             raise NoPractice(f'Of {exercise} functions are practised: practice("{exercise}").')
         _rounds[exercise] = Round(exercise, practice)
+    _rounds[exercise] = _rounds.pop(exercise)  # as the last one
     return _rounds[exercise]
 
 

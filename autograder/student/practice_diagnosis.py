@@ -91,7 +91,7 @@ class _Own:
         best, earlier = max(found, key=lambda each: each[0].credit)
         if best.credit == 1:
             follows = f"right, given your own {' and '.join(earlier)}" if earlier else ""
-            return Said(name, "follows" if follows else "right", follows)
+            return Said(name, "follows" if follows else "right", follows or best.feedback)
         if mistakes:
             return Said(name, "mistake", _either(mistakes))
         if says := self._shown(part, answer):
@@ -151,7 +151,8 @@ class _Own:
         """Say how much of an answer is right, and where it may come from."""
         case = self._right[part["name"]]
         right = recorded(part, case["right"][0]).value
-        said = [best.feedback or _how_many(part, answer, right)]
+        many = "" if best.note else _how_many(part, answer, right)
+        said = [many or best.feedback]
         unknown = [n for n in part["needs"] if n in self._given and not self._met[n]]
         if unknown and not best.credit:
             said.append(f"It may follow from your {' and '.join(unknown)}: mend that first.")
@@ -161,6 +162,8 @@ class _Own:
 def _judged(part: PracticePart, answer: Reading, right: Any, slack: Any) -> Judgement:
     kind, rule = part["hint"]["kind"], part["rule"]
     how = {"slack": slack, "written": answer.entries} if kind == "numbers" else {}
+    if kind == "lines":
+        how = {"hint": part["hint"]}
     found: Judgement = JUDGES[kind](answer.value, right, rule, **how)
     return found
 
@@ -175,12 +178,28 @@ def _same(part: PracticePart, answer: Reading, value: Any, slack: Any) -> bool:
 
 
 def _how_many(part: PracticePart, answer: Reading, right: Any) -> str:
-    """Say how many entries are right, where there are several."""
-    if part["hint"]["kind"] not in ("numbers", "count", "fractions") or np.size(right) < 2:
+    """Say how many entries are right, where there are several, and where to look first."""
+    kind = part["hint"]["kind"]
+    if kind not in ("numbers", "count", "fractions"):
         return ""
-    numbers = part["hint"]["kind"] == "numbers"
-    each = close(answer.value, right, part["rule"]) if numbers else np.equal(answer.value, right)
-    return entries_right(int(np.sum(each)), np.size(right))
+    given, right = np.asarray(answer.value), np.asarray(right)
+
+    def same(value: Any) -> Any:
+        if kind == "numbers":
+            return close(value, right, part["rule"])
+        return np.asarray(np.equal(value, right), bool)
+
+    if given.shape == right.shape:
+        if np.all(same(-given)):
+            return "It is right but for its sign."
+        if given.size > 1 and np.all(same(np.flip(given))):
+            return "The numbers are right, in the reverse order."
+        if given.size > 1:
+            each = same(given)
+            first = ", ".join(map(str, np.argwhere(~each)[0]))
+            look = f" Look first at the one at [{first}]." * bool(each.any())
+            return entries_right(int(np.sum(each)), right.size) + look
+    return ""
 
 
 def _either(says: list[str]) -> str:

@@ -21,12 +21,15 @@ class Reading(NamedTuple):
         What the student may want to do about it.
     entries
         The numbers of it as they were written.
+    typeset
+        By line of what is shown, LaTeX of it; none for other lines.
     """
 
     value: Any
     shown: str
     advice: str = ""
     entries: tuple[Entry, ...] = ()
+    typeset: tuple[str, ...] = ()
 
 
 def is_blank(raw: Any, depth: int = 0) -> bool:

@@ -219,6 +219,8 @@ class PracticePart(TypedDict):
         The earlier parts that it is computed from.
     says
         The sentences about known mistakes.
+    way
+        How it is computed, with names in braces for numbers, where that is one formula.
     """
 
     name: str
@@ -227,6 +229,7 @@ class PracticePart(TypedDict):
     rule: dict[str, Any]
     needs: list[str]
     says: list[str]
+    way: NotRequired[str]
 
 
 class PracticeInputs(TypedDict):

@@ -118,7 +118,7 @@ def read_matrix(raw: Any, hint: dict[str, Any]) -> str:
         entries = []
         for column, entry in enumerate(row, 1):
             try:
-                entries.append(read_formula(entry, hint).removeprefix("read as "))
+                entries.append(read_formula(entry, hint).shown.removeprefix("read as "))
             except FormatError as error:
                 raise FormatError(f"row {number}, column {column}: {error}") from None
         lines.append(f"[{', '.join(entries)}]")

@@ -65,7 +65,20 @@ def ends_in_probabilities(lines):
     return lines[-1].names <= {"p1", "p2", "p3"}
 
 
-@exercise.part(points=2, answer=Derivation(diagonal_chain), carry_if=ends_in_probabilities)
+OTHER_DIAG_STEPS = (
+    "diff(log(p1), z2)",
+    "diff(z1 - log(Z), z2)",
+    "-diff(Z, z2)/Z",
+    "-exp(z2)/Z",
+    "-p2",
+)
+
+
+@exercise.part(
+    points=2,
+    answer=Derivation(diagonal_chain, practice=OTHER_DIAG_STEPS),
+    carry_if=ends_in_probabilities,
+)
 def diag_steps():
     """∂p₁/∂z₁ in terms of p₁, one equality a line."""
     return [
@@ -120,7 +133,19 @@ def diagonal_by_the_other_terms():
     ]
 
 
-@exercise.part(points=2, answer=Derivation(other_chain), carry_if=ends_in_probabilities)
+OTHER_OFF_STEPS = (
+    "diff(1/Z, z2)",
+    "-diff(Z, z2)/Z^2",
+    "-exp(z2)/Z^2",
+    "-p2/Z",
+)
+
+
+@exercise.part(
+    points=2,
+    answer=Derivation(other_chain, practice=OTHER_OFF_STEPS),
+    carry_if=ends_in_probabilities,
+)
 def off_steps():
     """∂p₁/∂z₂ in terms of p₁ and p₂, one equality a line."""
     return [
@@ -184,7 +209,15 @@ general_chain = IndexedChain(
 SUM = "sum(exp(z_k), k)"
 
 
-@exercise.part(points=2, answer=Derivation(general_chain))
+OTHER_GENERAL = (
+    "D(z_i - log(sum(exp(z_k), k)), z_j)",
+    "delta(i,j) - D(log(sum(exp(z_k), k)), z_j)",
+    "delta(i,j) - exp(z_j)/sum(exp(z_k), k)",
+    "delta(i,j) - p_j",
+)
+
+
+@exercise.part(points=2, answer=Derivation(general_chain, practice=OTHER_GENERAL))
 def general():
     """∂p_i/∂z_j for any i and j of n logits, with the reason of each step."""
     return [

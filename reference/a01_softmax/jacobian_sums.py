@@ -44,7 +44,15 @@ chain = Chain(
 )
 
 
-@exercise.part(points=1, answer=Derivation(chain))
+OTHER_ROW_STEPS = (
+    "(1 - p1)*(1 - p2) - p3",
+    "1 - p1 - p2 + p1*p2 - p3",
+    "1 - (p1 + p2 + p3) + p1*p2",
+    "p1*p2",
+)
+
+
+@exercise.part(points=1, answer=Derivation(chain, practice=OTHER_ROW_STEPS))
 def row_steps():
     """The first row of J added up, down to 0, one equality a line."""
     return [
@@ -97,7 +105,14 @@ general_chain = IndexedChain(
 )
 
 
-@exercise.part(points=2, answer=Derivation(general_chain))
+OTHER_GENERAL = (
+    "sum(p_i*(z_i + 1), i)",
+    "sum(p_i*z_i, i) + sum(p_i, i)",
+    "sum(p_i*z_i, i) + 1",
+)
+
+
+@exercise.part(points=2, answer=Derivation(general_chain, practice=OTHER_GENERAL))
 def general():
     """Any row of J for n logits added up, down to 0, with the reason of each step."""
     return [

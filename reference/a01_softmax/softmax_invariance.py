@@ -63,7 +63,15 @@ chain = Chain(
 )
 
 
-@exercise.part(points=1.5, answer=Derivation(chain))
+OTHER_STEPS = (
+    "log(exp(z1 + c) + exp(z2 + c) + exp(z3 + c))",
+    "log(exp(c)*(exp(z1) + exp(z2) + exp(z3)))",
+    "log(exp(c)) + log(Z)",
+    "c + log(Z)",
+)
+
+
+@exercise.part(points=1.5, answer=Derivation(chain, practice=OTHER_STEPS))
 def steps():
     """The first probability after the shift, back to p₁, one equality a line."""
     return [
@@ -119,7 +127,14 @@ general_chain = IndexedChain(
 )
 
 
-@exercise.part(points=1.5, answer=Derivation(general_chain))
+OTHER_GENERAL = (
+    "exp(-c)*sum(exp(z_j + c), j)",
+    "sum(exp(-c)*exp(z_j + c), j)",
+    "sum(exp(z_j), j)",
+)
+
+
+@exercise.part(points=1.5, answer=Derivation(general_chain, practice=OTHER_GENERAL))
 def general():
     """The same for any number of logits, with the reason of each step."""
     return [

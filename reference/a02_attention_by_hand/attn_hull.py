@@ -47,7 +47,15 @@ bound_chain = Chain(
 )
 
 
-@exercise.part(points=1.5, answer=Derivation(bound_chain))
+OTHER_BOUND = (
+    "w1*v1 + w2*v2 + w3*v3 - v3",
+    "w1*v1 + w2*v2 + (1 - w1 - w2)*v3 - v3",
+    "w1*v1 + w2*v2 - w1*v3 - w2*v3",
+    "w1*(v1 - v3) + w2*(v2 - v3)",
+)
+
+
+@exercise.part(points=1.5, answer=Derivation(bound_chain, practice=OTHER_BOUND))
 def bound():
     """From M minus the output to a sum of terms, none of which is negative."""
     return [

@@ -42,7 +42,15 @@ gap_chain = IndexedChain(
 )
 
 
-@exercise.part(points=1.5, answer=Derivation(gap_chain))
+OTHER_GAP = (
+    "sum((x_i + y_i)^2, i) - sum((x_i - y_i)^2, i)",
+    "sum((x_i + y_i)^2 - (x_i - y_i)^2, i)",
+    "sum(4*x_i*y_i, i)",
+    "4*sum(x_i*y_i, i)",
+)
+
+
+@exercise.part(points=1.5, answer=Derivation(gap_chain, practice=OTHER_GAP))
 def gap():
     """From x·x − x·y, for x and y of equal length, to half the square of the distance."""
     return [

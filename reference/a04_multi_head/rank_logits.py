@@ -132,7 +132,15 @@ chain = IndexedChain(
 )
 
 
-@exercise.part(points=2, answer=Derivation(chain))
+OTHER_STEPS = (
+    "exp(a*u)*exp(a*v)*exp(b*u)*exp(b*v)",
+    "exp(a*u + a*v + b*u + b*v)",
+    "exp(a*(u + v) + b*(u + v))",
+    "exp((a + b)*(u + v))",
+)
+
+
+@exercise.part(points=2, answer=Derivation(chain, practice=OTHER_STEPS))
 def steps():
     """The determinant of the weights of two queries a, b and two keys u, v, as one product."""
     return [

@@ -48,7 +48,15 @@ chain = Chain(
 )
 
 
-@exercise.part(points=2.5, answer=Derivation(chain))
+OTHER_STEPS = (
+    "(sin(p) + cos(k))^2 + (cos(p) - sin(k))^2",
+    "sin(p)^2 + cos(p)^2 + sin(k)^2 + cos(k)^2 + 2*sin(p)*cos(k) - 2*cos(p)*sin(k)",
+    "2 + 2*(sin(p)*cos(k) - cos(p)*sin(k))",
+    "2 + 2*sin(p - k)",
+)
+
+
+@exercise.part(points=2.5, answer=Derivation(chain, practice=OTHER_STEPS))
 def steps():
     """The squared distance of the first pairs at p and at p + k, to a form without p."""
     return [

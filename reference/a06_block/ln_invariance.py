@@ -80,7 +80,16 @@ def chain(factor, target):
     )
 
 
-@exercise.part(points=0.75, answer=Derivation(chain("a", "y")))
+OTHER_POSITIVE_STEPS = (
+    "(a*x + b - M)^2/V",
+    "(a*x + b - (a*m + b))^2/(a^2*v)",
+    "a^2*(x - m)^2/(a^2*v)",
+    "(x - m)^2/v",
+    "y^2",
+)
+
+
+@exercise.part(points=0.75, answer=Derivation(chain("a", "y"), practice=OTHER_POSITIVE_STEPS))
 def positive_steps():
     """The factor a, positive: from the definition to y, the entry of LN(x)."""
     return [
@@ -149,7 +158,15 @@ def factor_not_squared_put_in():
     return ["(a*x + b - M)/sqrt(V)", "a*(x - m)/sqrt(a*v)", "sqrt(a)*y"]
 
 
-@exercise.part(points=0.75, answer=Derivation(chain("-a", "-y")))
+OTHER_NEGATIVE_STEPS = (
+    "(-a*x + b - M)*(x - m)",
+    "(-a*x + b + a*m - b)*(x - m)",
+    "-a*(x - m)^2",
+    "-a*v*y^2",
+)
+
+
+@exercise.part(points=0.75, answer=Derivation(chain("-a", "-y"), practice=OTHER_NEGATIVE_STEPS))
 def negative_steps():
     """The factor −a, negative: from the definition to what becomes of y."""
     return [

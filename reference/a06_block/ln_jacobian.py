@@ -51,7 +51,14 @@ other_chain = chain("diff((u - m)/s, t)", "-(1 + y*z)/(d*s)", ("y", "z", "d", "s
 own_chain = chain("diff((t - m)/s, t)", "(1 - 1/d - z^2/d)/s", ("z", "d", "s"))
 
 
-@exercise.part(points=1, answer=Derivation(sigma_chain))
+OTHER_SIGMA_STEPS = (
+    "diff(m^2, t)",
+    "2*m*diff(m, t)",
+    "2*m/d",
+)
+
+
+@exercise.part(points=1, answer=Derivation(sigma_chain, practice=OTHER_SIGMA_STEPS))
 def sigma_steps():
     """∂σ/∂t in terms of z and d."""
     return [
@@ -134,7 +141,15 @@ def other_in_latex():
     ]
 
 
-@exercise.part(points=1.5, answer=Derivation(own_chain))
+OTHER_OWN_STEPS = (
+    "diff(z*s, t)",
+    "diff(t - m, t)",
+    "1 - diff(m, t)",
+    "1 - 1/d",
+)
+
+
+@exercise.part(points=1.5, answer=Derivation(own_chain, practice=OTHER_OWN_STEPS))
 def own_steps():
     """∂z/∂t for the entry itself, in terms of z, d and s."""
     return [

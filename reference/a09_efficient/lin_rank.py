@@ -45,7 +45,16 @@ chain = IndexedChain(
 )
 
 
-@exercise.part(points=1, answer=Derivation(chain))
+OTHER_STEPS = (
+    "sum(sum(u_a*g_ja, a, 1, r), j)",
+    "sum(u_a*sum(g_ja, j), a, 1, r)",
+    "sum(u_a*s_a, a, 1, r)",
+    "sum(f_a*s_a, a, 1, r)/z",
+    "1",
+)
+
+
+@exercise.part(points=1, answer=Derivation(chain, practice=OTHER_STEPS))
 def steps():
     """One normalised weight, to a sum of r products of what the query and the key bring."""
     return [

@@ -69,7 +69,15 @@ chain = Chain(
 )
 
 
-@exercise.part(points=0.5, answer=Derivation(chain))
+OTHER_SQUARE_STEPS = (
+    "(a + b)^2",
+    "a^2 + 2*a*b + b^2",
+    "L/s + 2*sqrt(L/s)*sqrt(s) + s",
+    "L/s + 2*sqrt(L) + s",
+)
+
+
+@exercise.part(points=0.5, answer=Derivation(chain, practice=OTHER_SQUARE_STEPS))
 def square_steps():
     """The square of √(L/s) − √s is L/s + s less something in which there is no s."""
     return [

@@ -50,7 +50,15 @@ entropy_chain = IndexedChain(
 )
 
 
-@exercise.part(points=1, answer=Derivation(entropy_chain))
+OTHER_ENTROPY_STEPS = (
+    "sum(p_i*(log(p_i) + log(Z)), i)",
+    "sum(p_i*b*s_i, i)",
+    "b*sum(p_i*s_i, i)",
+    "b*m",
+)
+
+
+@exercise.part(points=1, answer=Derivation(entropy_chain, practice=OTHER_ENTROPY_STEPS))
 def entropy_steps():
     """The entropy of p_i = e^(b s_i)/Z, led to log Z − b m."""
     return [
@@ -109,7 +117,15 @@ slope_chain = IndexedChain(
 )
 
 
-@exercise.part(points=2, answer=Derivation(slope_chain))
+OTHER_SLOPE_STEPS = (
+    "D(Z*m, b)",
+    "D(sum(exp(b*s_i)*s_i, i), b)",
+    "sum(exp(b*s_i)*s_i^2, i)",
+    "Z*sum(p_i*s_i^2, i)",
+)
+
+
+@exercise.part(points=2, answer=Derivation(slope_chain, practice=OTHER_SLOPE_STEPS))
 def slope_steps():
     """dH/db of H = log Z − b m, led to −b times a variance."""
     return [

@@ -37,7 +37,15 @@ spread = IndexedChain(
 )
 
 
-@exercise.part(points=2, answer=Derivation(spread))
+OTHER_SPREAD_STEPS = (
+    "sum((l_i + t)^2, i)",
+    "sum(l_i^2, i) + 2*t*sum(l_i, i) + d*t^2",
+    "F + 2*t*sum(l_i, i) + d*t^2",
+    "F + 3*d*t^2",
+)
+
+
+@exercise.part(points=2, answer=Derivation(spread, practice=OTHER_SPREAD_STEPS))
 def spread_steps():
     """The spread of d eigenvalues around their mean t, led to F − t² d."""
     return [

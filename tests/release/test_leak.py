@@ -24,7 +24,8 @@ def test_what_a_mistake_is_told_stands_in_help_json_alone(mini):
     assert "You squared the numbers." in files["help.json"].decode()
     assert "squared_instead" not in files["help.json"].decode()
     assert leaks(assignment, {"check.json": files["help.json"]})
-    planted = files["help.json"].replace(b"You squared the numbers.", b"You forgot the root.")
+    hidden = b"Tiny numbers do not vanish."
+    planted = files["help.json"].replace(b"You squared the numbers.", hidden)
     assert leaks(assignment, {"help.json": planted})
 
 

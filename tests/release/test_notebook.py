@@ -43,7 +43,7 @@ def executed(tmp_path, generated):
 def test_a_student_who_has_written_something_sees_it_pass(executed):
     cells = executed(fall=FALL, mean_speeds=SPEEDS)
     (printed,) = cells['check("fall")']
-    assert printed.text.splitlines() == [
+    assert printed.data["text/plain"].splitlines() == [
         "fall: Free fall",
         "  → read as    seconds: 3.1",
         "        (fewer than 4 digits are enough only where they are exact)",
@@ -56,10 +56,11 @@ def test_a_student_who_has_written_something_sees_it_pass(executed):
     (shown,) = cells['your_numbers("fall")']
     assert shown.data["text/latex"].startswith(r"$$\begin{gathered} h = ")
     (printed,) = cells['check("mean_speeds")']
-    assert printed.text.splitlines() == [
+    assert printed.data["text/plain"].splitlines() == [
         "mean_speeds: A drive",
         "  ✓ passed     A steady drive has the same speed all the way.",
         "  Grading also runs 2 hidden checks: passing here is not yet the mark.",
+        '  There is practice("mean_speeds") for other inputs.',
     ]
 
 
@@ -69,7 +70,7 @@ def test_a_mistake_is_shown_with_the_line_of_the_cell(executed):
     wrong = SPEEDS.replace("np.diff(t)", "t")
     cells = executed(fall=FALL.replace("speed,", "x,"), mean_speeds=wrong)
     (printed,) = cells['check("fall")']
-    assert "`speed` is not defined yet: run its cell first" in printed.text
+    assert "`speed` is not defined yet: run its cell first" in printed.data["text/plain"]
     (printed,) = cells['check("mean_speeds")']
-    assert "ValueError: operands" in printed.text
-    assert "in line 4 of the cell: return np.diff(x) / t" in printed.text
+    assert "ValueError: operands" in printed.data["text/plain"]
+    assert "in line 4 of the cell: return np.diff(x) / t" in printed.data["text/plain"]

@@ -76,8 +76,11 @@ def test_solution_shows_the_values_and_the_next_practice_has_other_numbers(pract
     first = lines.index("by_hand, practice 1 of 8, how it comes out:")
     lines = lines[first : lines.index("by_hand, practice 2 of 8")]
     assert lines[1].startswith("  x = [")
-    doubled = lines[lines.index("  doubled: Twice your numbers.") + 1].strip()
-    assert lines[-2].strip() == f"from doubled: {doubled}"
+    _, formula, filled, value = lines[lines.index("  doubled: Twice your numbers.") :][:4]
+    assert formula.strip() == "= 2·x + 0·sum(x)"
+    assert filled.strip().startswith("= 2·[")
+    assert value.strip().startswith(("2 numbers: ", "3 numbers: "))
+    assert lines[-3].strip() == "= doubled − 1"
     assert "True\nby_hand, practice 2 of 8\n  ✓ right    doubled" in said
 
 
@@ -225,3 +228,86 @@ def test_two_mistakes_at_once_are_both_named():
     assert said == ("a", "mistake", f"{count} B applies, too. D is never true.")
     (said,) = diagnosed([part], worked, {"a": "ABF"})
     assert said.mark == "partly"
+
+
+STATED = '''
+chain = Chain(start="diff(x^2 + x, x)", target="2*x + 1", names=("x",))
+OTHER = ("diff(x^3 - x, x)", "diff(x^3, x) - diff(x, x)", "3*x^2 - 1")
+
+@exercise.part(points=1, answer=Derivation(chain, practice=OTHER))
+def steps():
+    """The derivative of x² + x, one equality a line."""
+    return ["diff(x^2 + x, x)", "diff(x^2, x) + diff(x, x)", "2*x + 1"]
+
+@exercise.part(points=1, answer=Choice("AB"))
+def letter():'''
+LETTER = '\n@exercise.part(points=1, answer=Choice("AB"))\ndef letter():'
+DERIVED = [
+    (LETTER, STATED),
+    (
+        "from autograder.exercise import",
+        "from autograder.algebra import Chain\nfrom autograder.exercise import Derivation,",
+    ),
+]
+
+
+@pytest.fixture
+def deriving(mini, write_release, as_student):
+    """Return a function that practises lines of another statement than the graded one."""
+    assignment = mini(
+        by_hand=DERIVED, a01_mini=[("doubled = None", "doubled = None\nsteps = None")]
+    )
+    folder = write_release(build(assignment), assignment.course.root / "release" / assignment.id)
+    return lambda lines: as_student(folder, f'practice("by_hand", steps={lines!r})')
+
+
+def test_a_derivation_is_practised_on_another_statement(deriving):
+    said = deriving(["diff(x^3 - x, x)", "diff(x^3, x) - 1", r"3 x^2 - 1"])
+    assert "✓ right    steps: at every point that was drawn each line equals the one before" in said
+
+
+@pytest.mark.parametrize(
+    ("lines", "said"),
+    [
+        (
+            ["diff(x^3 - x, x)", "diff(x^3, x) + 1", "3*x^2 + 1"],
+            "✗ wrong    steps: Line 2 is not equal to line 1: at x = 1.48,",
+        ),
+        (["3*x^2 - 1"], "Show what stands between what is given and the result."),
+        (["diff(x^3 - x, x)", "3*x^2 - 1"], "Show what stands between"),
+        (["diff(x^3, x) - diff(x, x)"], "the last is not yet in the form 3*x^2 - 1."),
+        (["diff(x^2 + x, x)", "2*x + 1"], "Line 1 is not equal to what is given"),
+        (["diff(x^3 - x, x"], "✗ form     steps: line 1:"),
+    ],
+)
+def test_a_line_that_differs_is_shown_with_a_point(deriving, lines, said):
+    assert said in deriving(lines)
+
+
+def test_answers_go_in_one_at_a_time_and_the_numbers_stay_until_all_are_right(practising):
+    said = practising(
+        'practice("by_hand").doubled = -2 * x\n'
+        'p = practice("by_hand")\np.doubled = 2 * p["x"]\nprint((p["x"] == x).all())\n'
+        "p.rest = 2 * x - 1\n"
+        'print(practice("by_hand")["x"].tolist() == x.tolist())'
+    )
+    assert "✗ wrong    doubled: It is right but for its sign." in said
+    lines = said.splitlines()
+    assert [line for line in lines if line in ("True", "False")] == ["True", "False"]
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ("y = -2 * x", "It is right but for its sign."),
+        ("y = (2 * x)[::-1]", "The numbers are right, in the reverse order."),
+        ("y = 2 * x; y[1] += 1", "Look first at the one at [1]."),
+    ],
+)
+def test_a_wrong_answer_without_a_name_is_told_where_to_look(practising, change, said):
+    assert said in practising(f'{change}; practice("by_hand", doubled=y)')
+
+
+def test_solution_is_of_what_was_answered_last(practising):
+    said = practising('practice("by_hand", doubled=2 * x); solution()')
+    assert "by_hand, practice 1 of 8, how it comes out:" in said

@@ -98,6 +98,16 @@ class Premises(Chain):
             "blocks": [*names.all_matrices],
         }
 
+    @property
+    def drawn(self) -> dict[str, object]:
+        """Return what a notebook has to know to draw numbers for the names."""
+        assumed = {} if self.hidden else self.where
+        return {
+            "definitions": {**assumed, **self.definitions},
+            "positive": [*self.positive],
+            "sizes": [*self._names.numbers],
+        }
+
     @functools.cached_property
     def essence(self) -> Essence:
         """What takes out of formulas what adds nothing."""

@@ -21,7 +21,7 @@ from autograder.algebra.reading.layout import without_label
 from autograder.algebra.reading.lexer import MODULE
 from autograder.algebra.reading.lines import declared_names, take_apart
 from autograder.algebra.reading.sense import Sense
-from autograder.algebra.reading.tree import nodes_of
+from autograder.algebra.reading.tree import Node, nodes_of
 
 #: Operators by how strongly they bind, and how they are written.
 _SUM, _PRODUCT, _SIGN, _POWER, _ATOM = range(5)
@@ -31,7 +31,23 @@ _OF_LINES = ("pi", "e")  # constants in lines with indices
 _SIGNS = {"*": "·", "/": "/", "+": " + ", "-": " − "}
 
 
-def look(
+def look(text: object, names: Collection[str], **known: Any) -> str:
+    """Return how a text is read, with brackets where it could have been meant otherwise.
+
+    What may be `known` besides is as for `tree_of`, which raises `ParseError`.
+
+    Examples
+    --------
+    >>> look("1/2*x^2", ["x"], calls={}, constants=[])
+    '(1/2)·x^2'
+    """
+    tree = tree_of(text, names, **known)
+    module = re.search(rf"\b{MODULE}", str(text))
+    hint = f"  (without {module[0]} it is the same)" if module else ""
+    return (_written(tree)[0] or " ".join(str(text).split())) + hint
+
+
+def tree_of(
     text: object,
     names: Collection[str],
     *,
@@ -45,8 +61,8 @@ def look(
     defined: Collection[str] = (),
     latex: bool = False,
     operators: Collection[str] | None = None,
-) -> str:
-    """Return how a text is read, with brackets where it could have been meant otherwise.
+) -> Node:
+    """Return what a text says as a tree, if it makes sense.
 
     Parameters
     ----------
@@ -78,11 +94,6 @@ def look(
     ------
     ParseError
         If it can't be read, is not finished, or holds a name that nobody declared.
-
-    Examples
-    --------
-    >>> look("1/2*x^2", ["x"], calls={}, constants=[])
-    '(1/2)·x^2'
     """
     known = {name.replace("_", ""): name for name in names}
     own = {name: _OPERATORS.get(name, (1, 10)) for name in functions}
@@ -103,9 +114,7 @@ def look(
     Sense(str(text), vocabulary).number(tree)
     if operators is not None:
         refuse_unfinished(tree, str(text), operators, vocabulary, functions)
-    module = re.search(rf"\b{MODULE}", str(text))
-    hint = f"  (without {module[0]} it is the same)" if module else ""
-    return (_written(tree)[0] or " ".join(str(text).split())) + hint
+    return tree
 
 
 def look_line(
@@ -116,7 +125,7 @@ def look_line(
     bounds: bool = True,
     **known: Any,
 ) -> str:
-    """Return how a line of a derivation is read; `known` is as for `look`.
+    """Return how a line of a derivation is read; `known` is as for `tree_of`.
 
     With `equations` it must be one, and without `bounds` there is no ≤ in it.
 
@@ -141,17 +150,17 @@ def look_line(
     shown = []
     for place, side in enumerate(written.sides):
         sign = f"{'≤' if side.relation == '<=' else '='} " if place or side.relation != "=" else ""
-        shown.append(sign + _look_twice(side.text, names, known))
+        shown.append(sign + twice(look, side.text, names, known))
     return " ".join(shown) + (f"  (reason: {written.reason})" if written.reason else "")
 
 
-def _look_twice(text: str, names: Collection[str], known: dict[str, Any]) -> str:
+def twice(read: Any, text: str, names: Collection[str], known: Mapping[str, Any]) -> Any:
     """Read a formula; what makes no sense as text may do so as LaTeX."""
     try:
-        return look(text, names, implicit=True, **known)
+        return read(text, names, implicit=True, **known)
     except ParseError as error:
         try:
-            return look(text, names, implicit=True, latex=True, **known)
+            return read(text, names, implicit=True, latex=True, **known)
         except ParseError:
             raise error from None
 

@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from autograder.algebra.building.library import CONSTANTS, COUNTS
+from autograder.algebra.reading.followed_lines import first_problem, statement_of
 from autograder.course.config import CourseError
 from autograder.course.discover import Assignment
 from autograder.course.leak import leaks
@@ -18,6 +20,7 @@ from autograder.course.proofs.part_proofs import part_problems
 from autograder.course.recording import recorded_function
 from autograder.exercise import Exercise, Part
 from autograder.exercise.dependencies import apply, solve
+from autograder.exercise.part import arguments
 from autograder.exercise.slips import is_telling
 from autograder.exercise.variants import draws
 from autograder.student.practice_functions import tried_out
@@ -39,7 +42,31 @@ def helping_problems(
         found += [f"a hint gives it away: {said}" for said in secrets]
     if exercise.twin is not None:
         found += [f"its practice: {text}" for text in _twin(assignment, exercise, known)]
-    return [*found, *_tried(exercise)]
+    return [*found, *_tried(exercise), *_stated(exercise)]
+
+
+def _stated(exercise: Exercise) -> Iterator[str]:
+    """Yield what is wrong with the statements that are practised instead of those asked for."""
+    for part in exercise.parts:
+        if not (other := part.answer.statement):
+            continue
+        asked = statement_of(other["hint"], other["rule"], COUNTS, CONSTANTS)
+        lines, last = other["right"], other["right"][-1]
+        unknown = [line for line in lines if not asked.known_at(line)]
+        said = [first_problem(lines, asked)]
+        said += [f"{line} can't be computed in a notebook" for line in unknown]
+        if not first_problem([*lines[:-1], f"{last} + ({last}) + 1"], asked):
+            said.append("a wrong last line isn't found")
+        graded = {"".join(line.split()) for way in part.routes for line in _lines_of(way)} - {"0"}
+        said += [
+            f"{line} is graded" for line in lines if "".join(line.split()) in graded - {"0", "1"}
+        ]
+        yield from (f"what is practised for `{part.name}`: {text}" for text in filter(None, said))
+
+
+def _lines_of(way: Any) -> list[str]:
+    """Return a graded derivation's lines without reasons, where they are the same for everybody."""
+    return [] if arguments(way) else [str(line).partition("#")[0] for line in apply(way, {})]
 
 
 def _tried(exercise: Exercise) -> Iterator[str]:

@@ -1,0 +1,24 @@
+"""Lines of a derivation that is practised: each is held against the one before, by numbers."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+from autograder.student.judgement import Judgement
+
+_FINE = (
+    "at every point that was drawn each line equals the one before it. Grading also looks at what "
+    "each step takes."
+)
+
+
+def judge_lines(given: Any, _expected: Any, rule: Any, *, hint: Any) -> Judgement:
+    """Judge lines as far as numbers tell: the first that differs is wrong, and a point shows it."""
+    try:
+        reader: Any = importlib.import_module("check_formulas")
+    except (ImportError, SyntaxError):  # it needs Python 3.10
+        return Judgement(0.0, feedback="put check_formulas.py beside check.py to have it looked at")
+    asked = reader.statement_of(hint, rule, reader.CALLS, reader.CONSTANTS)
+    said = reader.first_problem(given, asked)
+    return Judgement(float(not said), feedback=said or _FINE)
