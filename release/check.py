@@ -2901,6 +2901,41 @@ def _holds_numbers(values: list[Any]) -> bool:
     return bool(values) and numbers_in(values) is not None
 
 
+_TOLERANCE = 1e-5  # of the sum of sizes: more than what single precision rounds
+
+
+def mark_of(value: Any) -> Any:
+    """Return the mark of a result: of an array its shape, a sum with uneven weights, and its size.
+
+    >>> mark_of(np.array([1.0, 2.0]))
+    [[2], -0.291991, 3.0, 0]
+    >>> mark_of((True, "yes"))
+    [[[], 0.540302, 1.0, 0], 'yes']
+    """
+    numbers = numbers_in(value)
+    if numbers is not None and numbers.dtype.kind != "c":
+        flat = np.asarray(numbers_of(numbers), float).ravel()
+        finite = np.isfinite(flat)
+        flat = np.where(finite, flat, 0.0)
+        told = float(flat @ np.cos(np.arange(1, flat.size + 1))), float(np.abs(flat).sum())
+        return [[*numbers.shape], *(float(f"{x:.6g}") for x in told), int((~finite).sum())]
+    if isinstance(value, dict):
+        return [[str(key), mark_of(value[key])] for key in sorted(value, key=str)]
+    if isinstance(value, (tuple, list)):
+        return [mark_of(entry) for entry in value]
+    return str(value)[:40]
+
+
+def same_mark(one: Any, other: Any) -> bool:
+    """Tell whether two marks are those of one result, rounding aside."""
+    if not isinstance(one, list) or not isinstance(other, list) or len(one) != len(other):
+        return bool(one == other)
+    if len(one) == 4 and isinstance(one[1], float) and isinstance(other[1], float):
+        near = abs(one[1] - other[1]) + abs(one[2] - other[2]) <= _TOLERANCE * (one[2] + other[2])
+        return bool(near and one[0] == other[0] and one[3] == other[3])
+    return all(map(same_mark, one, other))
+
+
 def told_difference(
     came: Any, expected: Any, compare: list[Any], what: str, loose: float = 0.0
 ) -> list[str]:
@@ -3315,41 +3350,6 @@ def own_steps(error: BaseException, notebook: dict[str, Any]) -> list[Any]:
         for frame, line in traceback.walk_tb(error.__traceback__)
         if frame.f_globals is notebook and frame.f_code.co_name != "<module>"
     ]
-
-
-_TOLERANCE = 1e-5  # of the sum of sizes: more than what single precision rounds
-
-
-def mark_of(value: Any) -> Any:
-    """Return the mark of a result: of an array its shape, a sum with uneven weights, and its size.
-
-    >>> mark_of(np.array([1.0, 2.0]))
-    [[2], -0.291991, 3.0, 0]
-    >>> mark_of((True, "yes"))
-    [[[], 0.540302, 1.0, 0], 'yes']
-    """
-    numbers = numbers_in(value)
-    if numbers is not None and numbers.dtype.kind != "c":
-        flat = np.asarray(numbers_of(numbers), float).ravel()
-        finite = np.isfinite(flat)
-        flat = np.where(finite, flat, 0.0)
-        told = float(flat @ np.cos(np.arange(1, flat.size + 1))), float(np.abs(flat).sum())
-        return [[*numbers.shape], *(float(f"{x:.6g}") for x in told), int((~finite).sum())]
-    if isinstance(value, dict):
-        return [[str(key), mark_of(value[key])] for key in sorted(value, key=str)]
-    if isinstance(value, (tuple, list)):
-        return [mark_of(entry) for entry in value]
-    return str(value)[:40]
-
-
-def same_mark(one: Any, other: Any) -> bool:
-    """Tell whether two marks are those of one result, rounding aside."""
-    if not isinstance(one, list) or not isinstance(other, list) or len(one) != len(other):
-        return bool(one == other)
-    if len(one) == 4 and isinstance(one[1], float) and isinstance(other[1], float):
-        near = abs(one[1] - other[1]) + abs(one[2] - other[2]) <= _TOLERANCE * (one[2] + other[2])
-        return bool(near and one[0] == other[0] and one[3] == other[3])
-    return all(map(same_mark, one, other))
 
 
 def report_function(found: RecordedFunction, notebook: dict[str, Any]) -> list[str]:
