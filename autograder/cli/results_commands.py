@@ -34,7 +34,7 @@ def feedback(
     found = Course.load(course)
     ids = found.ids(assignments)
     pages = write_feedback(found, ids)
-    print(f"{len(pages)} feedback pages in {found.folder('feedback')}")
+    print(f"feedback pages: {len(pages)}, in {found.folder('feedback')}")
     if to is not None:
         for line in pack_feedback(found, ids, to):
             print(line)
@@ -144,6 +144,6 @@ def export(
         scale=scale,
         worksheet=worksheet,
     )
-    print(f"{written.rows} rows in {file}")
+    print(f"rows: {written.rows}, in {file}")
     for note in written.notes:
         print(note)

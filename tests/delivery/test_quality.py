@@ -97,7 +97,7 @@ def test_points_that_wait_are_in_no_figure(tiny, graded, save):
     assert quality.by_id["qk"].outcomes == {AnswerOutcome.WAITS: 2}
     assert quality.alpha is None
     assert next(quality_lines(A, quality)).endswith(
-        "not defined: the points of 2 students are final"
+        "not defined: students whose points are final: 2"
     )
 
 

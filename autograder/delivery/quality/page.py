@@ -125,7 +125,7 @@ def quality_lines(id: str, quality: Assessment) -> Iterator[str]:
     """Say it in a line or two, for the console."""
     if quality.alpha is None or quality.interval is None:
         final = quality.students
-        yield f"{id}: reliability is not defined: the points of {final} students are final"
+        yield f"{id}: reliability is not defined: students whose points are final: {final}"
     else:
         low, high = quality.interval
         hint = "; of so few it is a hint at most" if quality.few else ""
