@@ -17,10 +17,6 @@ class Diff(sympy.Function):  # type: ignore[misc]  # sympy is untyped
     by its definition.
     """
 
-    def _latex(self, printer: Any) -> str:
-        variables = " ".join(rf"\partial {printer.doprint(x)}" for x in self.args[1:])
-        return rf"\frac{{\partial}}{{{variables}}} \left({printer.doprint(self.args[0])}\right)"
-
 
 def delta(one: sympy.Expr, other: sympy.Expr) -> sympy.Expr:
     """Return 1 where two indices are the same, 0 where a number lies between them, else δ.
@@ -43,11 +39,6 @@ class Limit(sympy.Function):  # type: ignore[misc]
 
     def _sympystr(self, printer: Any) -> str:
         return f"limit({', '.join(printer.doprint(argument) for argument in self.args[:3])})"
-
-    def _latex(self, printer: Any) -> str:
-        inner, variable, at, side = self.args
-        to = printer.doprint(at) + (f"^{side}" if side.name == "-" else "")
-        return rf"\lim_{{{printer.doprint(variable)} \to {to}}} {printer.doprint(inner)}"
 
 
 class _Extremum(sympy.Function):  # type: ignore[misc]
@@ -141,10 +132,6 @@ class Factorial(sympy.Function):  # type: ignore[misc]
             return sympy.Integer(math.factorial(int(argument)))
         return None
 
-    def _latex(self, printer: Any, exp: str | None = None) -> str:
-        power = f"^{{{exp}}}" if exp else ""
-        return rf"\left({printer.doprint(self.args[0])}\right)!{power}"
-
 
 class _RealFunction(sympy.Function):  # type: ignore[misc]
     """A function of real numbers that is never evaluated by sympy."""
@@ -159,18 +146,12 @@ class Floor(_RealFunction):
     def _eval_is_integer(self) -> bool | None:
         return self.args[0].is_real or None
 
-    def _latex(self, printer: Any) -> str:
-        return rf"\left\lfloor {printer.doprint(self.args[0])} \right\rfloor"
-
 
 class Ceiling(_RealFunction):
     """The smallest whole number that is not smaller."""
 
     def _eval_is_integer(self) -> bool | None:
         return self.args[0].is_real or None
-
-    def _latex(self, printer: Any) -> str:
-        return rf"\left\lceil {printer.doprint(self.args[0])} \right\rceil"
 
 
 class Atan2(_RealFunction):
@@ -275,10 +256,6 @@ class Transpose(sympy.Function):  # type: ignore[misc]
     def _sympystr(self, printer: Any) -> str:
         return f"transpose({printer.doprint(self.args[0])})"
 
-    def _latex(self, printer: Any, exp: str | None = None) -> str:
-        power = f"^{{{exp}}}" if exp else ""
-        return rf"{{\left({printer.doprint(self.args[0])}\right)^{{\top}}}}{power}"
-
 
 class Norm(sympy.Function):  # type: ignore[misc]
     """The Euclidean norm of something whose entries are not known."""
@@ -295,7 +272,3 @@ class Norm(sympy.Function):  # type: ignore[misc]
         if factor != 1:
             return abs(factor) * cls(rest)
         return cls(-argument) if argument.could_extract_minus_sign() else None
-
-    def _latex(self, printer: Any, exp: str | None = None) -> str:
-        power = f"^{{{exp}}}" if exp else ""
-        return rf"\left\| {printer.doprint(self.args[0])} \right\|{power}"

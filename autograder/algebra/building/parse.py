@@ -151,15 +151,6 @@ def parse_matrix(
     return sympy.Matrix([[cell(i, j) for j in range(len(rows[0]))] for i in range(len(rows))])
 
 
-def read_back(expr: sympy.Expr) -> str:
-    r"""How a formula was read, as LaTeX, for the student to compare with what was meant.
-
-    >>> read_back(parse("1/2*p_1"))
-    '\\frac{p_{1}}{2}'
-    """
-    return str(sympy.latex(expr))
-
-
 def operators_in(expr: sympy.Expr | sympy.MatrixBase) -> set[str]:
     """Return what is left to be worked out in a formula, out of `finished.OPERATORS`.
 
