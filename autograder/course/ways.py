@@ -6,8 +6,10 @@ import ast
 import inspect
 import textwrap
 from collections.abc import Collection
+from pathlib import Path
 
 from autograder.exercise import Part
+from autograder.exercise.loading import HELPERS
 
 _SIGNS = {
     ast.Add: (" + ", 1),
@@ -25,7 +27,7 @@ _CALLED = {
     **dict.fromkeys(("array", "asarray", "float", "int"), ""),
     **{name: name for name in ("exp", "log", "log2", "log10", "sin", "cos", "tanh", "abs", "len")},
     **{name: name for name in ("sum", "max", "min", "mean", "prod", "trace", "floor", "ceil")},
-    **{name: name for name in ("round", "softmax", "sigmoid", "norm")},
+    **{name: name for name in ("round", "sigmoid", "norm")},
     "sqrt": "√",
 }
 #: By name, how it is written, and how strongly that holds together.
@@ -56,7 +58,8 @@ def way_of(part: Part, known: Collection[str]) -> str:
         assert isinstance(function, ast.FunctionDef)
         _, *steps, result = function.body  # after the docstring
         assert isinstance(result, ast.Return)
-        texts: Known = {name: (f"{{{name}}}", _ATOM) for name in known}
+        texts: Known = {name: (name, _ATOM) for name in _helpers_of_one(part)}
+        texts |= {name: (f"{{{name}}}", _ATOM) for name in known}
         for step in steps:
             assert isinstance(step, ast.Assign)
             (target,) = step.targets
@@ -96,9 +99,20 @@ def _called(func: ast.AST, args: list[ast.expr], known: Known) -> str:
             told = _written(value, known)[0]
         case _:
             raise _Unsaid
-    if name not in _CALLED:
+    if name not in _CALLED and known.get(name) != (name, _ATOM):
         raise _Unsaid
-    return f"{_CALLED[name]}({told})"
+    return f"{_CALLED.get(name, name)}({told})"
+
+
+def _helpers_of_one(part: Part) -> list[str]:
+    """Return the functions of one argument among a course's helpers, which have names there."""
+    helpers = Path(inspect.getfile(part.compute)).parent.parent / f"{HELPERS}.py"
+    if not helpers.is_file():
+        return []
+    defined = [
+        f for f in ast.parse(helpers.read_text("utf-8")).body if isinstance(f, ast.FunctionDef)
+    ]
+    return [f.name for f in defined if len(f.args.args) - len(f.args.defaults) == 1]
 
 
 def _inside(node: ast.AST, known: Known, level: int) -> str:

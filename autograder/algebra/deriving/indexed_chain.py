@@ -14,16 +14,15 @@ from autograder.algebra.deriving.assumptions import assumed_values
 from autograder.algebra.deriving.for_every_n import at_most, equal_for_all, only_tried
 from autograder.algebra.deriving.indexed_binding import BINDERS
 from autograder.algebra.deriving.inert import D, unnamed
+from autograder.algebra.deriving.justification import Justification
 from autograder.algebra.deriving.line import Line
-from autograder.algebra.deriving.premises import IndexedLine, Premises
-from autograder.algebra.deriving.rule_steps import TRIED, RuleSteps
-from autograder.algebra.deriving.rules import LINEARITY, RULES, Fact, all_named
-from autograder.algebra.deriving.task import Finding
+from autograder.algebra.deriving.premises import IndexedLine
+from autograder.algebra.deriving.rules import Fact
 from autograder.algebra.deriving.written_out import rewritten
 
 
 @dataclass(frozen=True)
-class IndexedChain(Premises):
+class IndexedChain(Justification):
     """A derivation with indices, for any number n of them, whose steps go by rules.
 
     A line may begin with ``=`` or ``<=`` and end with a reason: ``= p_i - p_i^2  # algebra``.
@@ -146,71 +145,6 @@ class IndexedChain(Premises):
         """Whether two parts of lines are equal, whatever n is."""
         return self._compared(one, other, "=").equal is True
 
-    def unjustified(self, before: Line, line: Line) -> Finding | None:
-        """Hold a right step against its rule; without one, against every rule that there is."""
-        # A transpose of a transpose is gone once it is read, and so is a sum of halves that is put
-        # together on the way: no step is left to hold to a rule.
-        gone = before.expr == line.expr and line.cancels in (before.cancels, False)
-        if not self.rules or gone:
-            return None
-        number = line.number
-        names = all_named(line.rule, self.known, self.facts) if line.rule else ()
-        if not names and line.rule and self.reasons:
-            other = all_named(line.rule, RULES, {})  # part of one that is listed
-            right = any(self._is_reason(before, line, name) for name in other)
-            if right and self._goes_by_one(before, line):
-                return None
-            known = ", ".join(self.known)
-            message = f"Line {number}: there is no rule {line.rule!r} here. The rules are: {known}."
-            return Finding(number, "wrong_reason", message)
-        if not names:
-            if self._goes_by_one(before, line) or self._at_once(before, line):
-                return self._without_reason(before, line) if self.reasons else None
-            if self.goes_by(before, line, *self.facts):
-                return None
-            return Finding(number, "skipped", f"Line {number} is right, but takes {_SEVERAL}.")
-        if any(self._is_reason(before, line, name) for name in names):
-            return None
-        if len(names) == 2 and not self.is_target(line) and self.goes_by(before, line, *names):
-            return None
-        reason = " and ".join(names)
-        if self._goes_by_one(before, line):
-            message = f"Line {number} is right, but not for the reason given, {reason}."
-            return Finding(number, "wrong_reason", message)
-        if any(self.known[name].obvious for name in names) and self._at_once(before, line):
-            return None
-        message = f"Line {number} is right, but takes more than {reason}: {_SEVERAL}."
-        return Finding(number, "skipped", message)
-
-    def _goes_by_one(self, before: Line, line: Line) -> bool:
-        """Whether a step goes by one of the rules that are listed."""
-        return any(self.goes_by(before, line, rule) for rule in self.known)
-
-    def _is_reason(self, before: Line, line: Line, name: str) -> bool:
-        """Whether a step goes by the rule that is given for it, and needs it."""
-        if self.goes_by(before, line, name) and self._is_needed(before, line, name):
-            return True
-        return name == "algebra" and self._by_algebra(before, line)
-
-    def _at_once(self, before: Line, line: Line) -> bool:
-        """Whether a step on the way, not the one to the result, goes by the obvious rules."""
-        obvious = [name for name, rule in self.known.items() if rule.obvious]
-        several = len(obvious) > 1 and not self.is_target(line)
-        return several and self.goes_by(before, line, *obvious)
-
-    def _by_algebra(self, before: Line, line: Line) -> bool:
-        """Whether algebra is reason enough: also for a factor of a sum, where no rule says so."""
-        own = () if LINEARITY in self.known else (LINEARITY,)
-        return self.goes_by(before, line, "algebra", *own)
-
-    def _without_reason(self, before: Line, line: Line) -> Finding | None:
-        """Ask for the reason of a right step; what algebra alone does needs none."""
-        if self._by_algebra(before, line):
-            return None
-        known = ", ".join(self.known)
-        message = f"Line {line.number} is right. Say why, behind a #. The reasons are: {known}."
-        return Finding(line.number, "wrong_reason", message)
-
     @property
     def bounds(self) -> bool:
         """Whether a line may be at least as large as the one before."""
@@ -309,19 +243,6 @@ class IndexedChain(Premises):
         products = [product for f in given for product in (before.expr * f, f * before.expr)]
         return line.expr in products or super().is_times_one(before, line)
 
-    def goes_by(self, before: Line, line: Line, *names: str) -> bool:
-        """Whether a step goes by the rules of these names, and algebra."""
-        return self._steps.go_by(before, line, names)
-
-    @cached_property
-    def _steps(self) -> RuleSteps:
-        read = {
-            name: (self.read_form(fact.left), self.read_form(fact.right))
-            for name, fact in self.facts.items()
-        }
-        known = {**RULES, **self.known}
-        return RuleSteps(known, read, self.closed, self.world)
-
     def out_of_form(self, line: Line) -> str:
         """Say what is wrong with the form of the last line, or that its bound is too large."""
         found = super().out_of_form(line)
@@ -352,19 +273,8 @@ class IndexedChain(Premises):
             return f"In the last line {shown} is still to be carried out."
         return super().left_over(line)
 
-    def _is_needed(self, before: Line, line: Line, name: str) -> bool:
-        """Whether algebra alone is not enough, or does what this rule says."""
-        if name == "algebra" or not self.goes_by(before, line, "algebra"):
-            return True
-        if name != "linearity of sums":  # algebra takes numbers in and out of sums, and so does it
-            return False
-        sides = before.expr, line.expr
-        cases = self.world.cases(*sides, sizes=TRIED)
-        return not all(self._steps.agree(*sides, env) for env in cases)
-
     def _assumed(self, fact: Fact) -> matrix_lines.Rewrite:
         return matrix_lines.assumed(self.read_form(fact.left), self.read_form(fact.right))
 
 
-_SEVERAL = "several steps at once; write them down one by one"
 _WRITTEN = {"D": "a derivative", "E": "an expectation", "Var": "a variance", "Largest": "a maximum"}
