@@ -665,6 +665,79 @@ if plt:
 #   further token costs, and why nobody runs the whole model on the whole text again.
 
 # %% [markdown]
+# ### Your own code reads
+#
+# The small model of the first notebook is a decoder of two blocks, and you have written such a block, for trained weights, at the end of
+# the last notebook (*A trained block on your own code*). What surrounds the blocks is short: a row of the embedding for each symbol, at the end one more RMS norm with gains of its own and an
+# output matrix. With that your code is a model that was trained to read its language: `^`, then a motif of four to eight different letters from A to J, said again and again.
+
+# %%
+carry("echo_block")
+
+# %%
+LETTERS = "^ABCDEFGHIJ"
+PARTS = ("norm1", "norm2", "wq", "wk", "wv", "wo", "gate", "up", "down")  # what a block has
+trained = {name: array.astype(float) for name, array in np.load("echo.npz").items()}
+
+rng = np.random.default_rng(0)
+fresh = {
+    name: np.ones(array.shape) if "norm" in name else rng.normal(scale=0.02, size=array.shape)
+    for name, array in trained.items()
+}
+
+
+def read(sentence):
+    """Return the ids of a sentence."""
+    return np.array([LETTERS.index(letter) for letter in sentence])
+
+
+def said(motif, letters=20):
+    """Return ^ and the motif again and again, so many letters."""
+    return "^" + (motif * letters)[:letters]
+
+
+print({name: array.shape for name, array in trained.items()}, said("BADGE"))
+
+# %% [markdown]
+# 1. `echo_logits(ids, model)`: the logits, one row for each symbol, for `ids` of shape $(n,)$. `model` holds `embed` $(V, d)$, `unembed` $(d, V)$, `norm` $(d,)$, and
+#    for each name in `PARTS` the arrays of all blocks, one behind the other: `model["wq"][0]` belongs to the first block. Blocks have two heads. The norm at the end
+#    is that of the blocks, $\varepsilon = 10^{-5}$ included. For `read("^BADGEBA")` and `trained`, the largest logit of the last row should be that of D.
+# 2. `surprise`: now let it read, and ask what it pays in nats, two numbers. `^` and your motif have been said once, and the motif's *first letter* follows: what does it pay for this one? It goes on reading, up to the second A:
+#    what does it pay for the letter behind this A?
+# 3. `loss`: ten sentences, `said(motif)` for each of your ten motifs, have 200 letters behind their `^`. What does a letter cost on average, in nats?
+# 4. A slip in code is easily overlooked as long as weights are drawn. `fresh` is such a model, with small weights and gains of 1. Make the six slips below in a copy of your code, in both blocks, one at a time, and look at both models.
+#    `silent`: which leave every logit of `fresh` exactly as it is? `dear`: which raise your loss on `trained` by more than 1 nat?
+
+# %%
+your_numbers("echo_reads")
+
+# %% exercise="echo_reads"
+import numpy as np
+
+surprise = None  # two numbers
+loss = None      # one number
+silent = None    # letters, as in "BE"
+dear = None      # letters, as in "BE"
+
+
+def echo_logits(ids: "array of whole numbers (n,)", model: dict) -> "array (n, V)":
+    """Return a row of logits for each symbol, which say what comes next.
+
+    >>> zeros = {name: np.zeros((1, 2, 2)) for name in ("wq", "wk", "wv", "wo", "gate", "up", "down")}
+    >>> zeros |= {"norm1": np.ones((1, 2)), "norm2": np.ones((1, 2)), "norm": np.ones(2)}
+    >>> zeros |= {"embed": np.array([[3.0, 3.0], [-5.0, 5.0]]), "unembed": np.eye(2)}
+    >>> echo_logits(np.array([0, 1]), zeros).round(2)
+    array([[ 1.,  1.],
+           [-1.,  1.]])
+    """
+    raise NotImplementedError
+
+
+# %% [markdown]
+# *Where you meet this.* Who writes a known architecture anew loads published weights and compares logits with the published code, layer by layer. A fresh
+# model pays about $\log V$ nats whatever its code does, so its loss proves next to nothing.
+
+# %% [markdown]
 # ## In a trained model: where does it lose against the best possible?
 #
 # The small model of the first notebook is a decoder of two blocks. What it pays at each of the 23 places of a sequence, on average, can be compared with

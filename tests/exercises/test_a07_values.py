@@ -18,6 +18,21 @@ DATA = {
     "params_full": BASE,
     "sequence_nll": {"p": np.array([0.5, 0.25, 0.8])},
     "arch_costs": {"n": 100, "m": 60},
+    "echo_reads": {
+        "motif": "BADGE",
+        "motifs": [
+            "BADGE",
+            "FACE",
+            "CAGED",
+            "BEACH",
+            "JADE",
+            "DICE",
+            "HIDE",
+            "AGED",
+            "JABCDE",
+            "FACED",
+        ],
+    },
 }
 REFERENCE = [
     ("encoder_stack", "embedded", [1, 2, 512]),
@@ -68,6 +83,8 @@ REFERENCE = [
     ("arch_costs", "dense", 19_600),
     ("position_in_stack", "norms", [16, 1, 22.62742]),
     ("position_in_stack", "ratio", [0.7071068, 16]),
+    ("echo_reads", "surprise", [1.2487025, 0.00033402504]),
+    ("echo_reads", "loss", 0.58614883),
 ]
 # exercise, part, mistake, figures
 WRONG = [
@@ -82,6 +99,8 @@ CHOICES = [
     ("teacher_forcing", "row_predicts", "D"),
     ("mlm_vs_clm", "meanings", "C"),
     ("causality_test", "may_influence", "B"),
+    ("echo_reads", "silent", "AB"),
+    ("echo_reads", "dear", "DF"),
 ]
 POINTS = {
     "encoder_stack": 8,
@@ -96,6 +115,7 @@ POINTS = {
     "mlm_vs_clm": 4,
     "arch_costs": 4,
     "position_in_stack": 2,
+    "echo_reads": 3,
 }
 
 
@@ -296,3 +316,42 @@ class TestTorchAgrees:
         right = theirs(y, memory, **masks).detach().numpy()
         found = ours(y.numpy(), memory.numpy(), mask, seen[:, None, None])
         np.testing.assert_allclose(found, right, atol=1e-10)
+
+
+def test_slips_that_a_fresh_model_does_not_show():
+    """What `silent` and `dear` say is what the block's known mistakes do, for any ten motifs."""
+    m, block = module("echo_reads"), load_module(FOLDER.parent / "a06_block" / "echo_block.py")
+    known, rng = solved("echo_reads"), np.random.default_rng(0)
+    fresh = {
+        name: np.ones(w.shape) if "norm" in name else rng.normal(scale=0.02, size=w.shape)
+        for name, w in m.ECHO.items()
+    }
+    slips = {
+        "A": block.gains_left_out,
+        "B": block.one_gain_for_both,
+        "C": block.not_scaled,
+        "D": block.looks_ahead,
+        "E": block.no_epsilon,
+        "F": block.gate_and_up_exchanged,
+    }
+
+    def logits(model, ids, one):
+        x = model["embed"][ids][None]
+        for layer in range(2):
+            x = one(x, {name: model[name][layer] for name in m.PARTS}, 2)
+        return m.out(x[0], model)
+
+    ids = m.read(m.said("BADGE"))
+    right = logits(fresh, ids, block.echo_block)
+    moved = {letter: abs(logits(fresh, ids, one) - right).max() for letter, one in slips.items()}
+    assert {letter for letter, by in moved.items() if by == 0} == set(known["silent"])
+    assert all(by == 0 or by > 1e-4 for by in moved.values())
+
+    for motifs in (m.words(rng, 10) for _ in range(3)):
+        paid = m.costs(m.echo_logits, motifs)
+        more = {
+            letter: m.costs(lambda ids, model, one=one: logits(model, ids, one), motifs) - paid
+            for letter, one in slips.items()
+        }
+        assert {letter for letter, by in more.items() if by > 1} == set(known["dear"])
+        assert all(by < 0.6 or by > 1.4 for by in more.values())
