@@ -35,12 +35,12 @@ ECHO = {
 }
 
 
-def read(sentence):
+def read(sentence):  # given
     """The ids of a sentence."""
     return np.array([LETTERS.index(letter) for letter in sentence])
 
 
-def said(motif, letters=20):
+def said(motif, letters=20):  # given
     """`^`, and a motif again and again, so many letters."""
     return "^" + (motif * letters)[:letters]
 
@@ -226,10 +226,7 @@ def asked(motif):
 
 @exercise.part(points=0.5, answer=Numbers())
 def surprise(echo_logits, motif):
-    """What the first letter costs behind the motif said once, and the letter behind the second A.
-
-    Two numbers, in nats.
-    """
+    """What the first letter costs when it comes again, and the letter behind the second A: nats."""
     return paid(echo_logits, *asked(motif))
 
 
