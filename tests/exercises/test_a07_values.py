@@ -29,7 +29,7 @@ DATA = {
             "DICE",
             "HIDE",
             "AGED",
-            "JABCDE",
+            "JADEC",
             "FACED",
         ],
     },
