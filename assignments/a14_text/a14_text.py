@@ -55,6 +55,7 @@ except ImportError:
 # - *Count* for each pair of neighbouring tokens at how many places it stands. Places may overlap: in 0 0 0 the pair (0, 0) stands at two.
 # - *Merge* the commonest pair: a new token takes its place wherever it stands. Go from left to right; what is merged is used up. Of several
 #   pairs with the largest count take that whose left token is the smallest, and of those that with the smallest right token.
+#   What counts are places: 0 0 0 has two, and so (0, 0) may come first although merging it saves one token only.
 # - *Repeat* with the new text. New tokens are numbered on, and are tokens like all others.
 #
 # Worked example, tokens 0 and 1, so that new ones are 2, 3, …: 0 1 0 1 1 0 0 1. The pairs (0, 1), (1, 0), (1, 1), (0, 0) stand at 3, 2, 1 and 1 places.
@@ -75,9 +76,9 @@ your_numbers("bpe_hand")
 # 3. `lengths`: how many tokens has `text` before the first merge, and after one, two and three of them? Four whole numbers.
 # 4. `token_counts`: how often does each of the tokens 0, 1, 2, 3, 4, 5 stand in `text` after the three merges? Six whole numbers.
 # 5. `other_encoded`: `other`, encoded with the merges of `text`. Ten whole numbers: the tokens that are left, then −1 for each place that they no longer fill.
-# 6. `of_the_run`: a text of `run` tokens 0 and nothing else. At how many places stands (0, 0)? How many tokens are left when it has been merged
+# 6. `of_the_run`: another text, of `run` tokens 0 and nothing else, so that new tokens are 1 and 2. At how many places stands (0, 0)? How many tokens are left when it has been merged
 #    into 1? And how many when (1, 1) has been merged as well? Three whole numbers.
-# 7. `claims`: some text, in which the commonest pair $(x, y)$ of two *different* tokens stands at $c$ places, is merged. What is true? (All letters that apply. Wrong letters take away.)
+# 7. `claims`: in some text the commonest of all pairs, $(x, y)$, has two *different* tokens and stands at $c$ places. It is merged. What is true? (All letters that apply. Wrong letters take away.)
 
 # %% exercise="bpe_hand"
 pair_counts = None    # three rows of three whole numbers
@@ -96,7 +97,7 @@ claims = None         # letters, as in "AE"
 # ### A tokeniser
 #
 # Now as a program, for texts of bytes. A text is an array of whole numbers: `np.frombuffer("√2".encode(), np.uint8)` is
-# 226, 136, 154, 50, since UTF-8 writes √ with three bytes. The 256 bytes are tokens from the beginning, and merges make tokens
+# 226, 136, 154, 50, since UTF-8 writes √ with three bytes. (Such an array has the type `uint8`, into which no number above 255 fits.) The 256 bytes are tokens from the beginning, and merges make tokens
 # 256, 257, … of them. Where fewer tokens are there from the beginning, `V` says how many: with `V=3` new ones are 3, 4, …, as in your work by hand.
 #
 # 1. `train(x, count, V=256)` returns the first `count` merges of the text `x`, a row of two tokens for each, by the rules above: all places count, also those that
@@ -106,8 +107,8 @@ claims = None         # letters, as in "AE"
 # 3. `decode(ids, merges, V=256)` returns the text whose tokens these are. For every text of bytes `decode(encode(x, merges), merges)` is `x`.
 # 4. `why_bytes`: why does one begin with the 256 bytes, and not with the letters of the training text?
 #
-# Try them on a page of the course, such as `np.frombuffer(open("course.txt", "rb").read(3000), np.uint8)`. All of it takes a plain program minutes; so the merges that are
-# found in the whole text lie beside it, `np.load("merges.npy")`, 744 of them.
+# Lists do as well as arrays; where there are no merges, an empty list. Try your functions on a page of the course, such as `np.frombuffer(open("course.txt", "rb").read(3000), np.uint8)`.
+# The merges of the whole course take a plain program minutes; so they lie beside it, `np.load("merges.npy")`, 744 of them.
 
 # %%
 your_numbers("bpe_code")
@@ -177,9 +178,9 @@ your_numbers("tokens_cost")
 # 4. `best`: with which of the seven vocabularies are they fewest?
 # 5. `places`: a text has $n$ tokens out of $V$. One more merge would save one token at each place where its pair stands (let no two of them overlap), and give every token that is left one logit more. At how many places must the pair
 #    stand, so that the multiply–adds for the whole text stay exactly the same? A formula in `n`, `V`, `L` and `d`.
-# 6. `first_pays_from`: the same for your model and the first merge of all, in numbers.
-# 7. `pairs`: attention has a score for each pair of tokens. Take the whole text at once: by which factor do the scores become fewer, from 256 to 1000 tokens?
-#    `seen`: your `window` is so many tokens. How many bytes does it hold on average, with 1000 of them?
+# 6. `first_pays_from`: the same for your model and the first merge of all, in numbers. It need not be a whole number.
+# 7. `pairs`: attention has a score for each pair of tokens. Take the whole text at once: by which factor do the scores become fewer, from the vocabulary of 256 to that of 1000? (A number above 1.)
+#    `seen`: your `window` is so many tokens. How many bytes of the text does it hold on average, with the vocabulary of 1000?
 # 8. `claims`: what is true? (All letters that apply. Wrong letters take away.)
 
 # %% exercise="tokens_cost"
@@ -194,8 +195,8 @@ seen = None             # one number
 claims = None           # letters, as in "AE"
 
 # %% [markdown]
-# *Where you meet this.* Llama-2-7B has 32 blocks of width 4096 and 32,000 tokens: two matrices of 131 million weights each, 3.9 % of all. Your formula says that for it a merge pays which stands at one place in
-# $12 \cdot 32 \cdot 4096 + 32001 = 1{,}604{,}865$ tokens. Llama-3-8B has 128,256 tokens, and these two matrices have 13 % of its weights. What the count leaves out decides as well: rare tokens are trained rarely, and languages
+# *Where you meet this.* Llama-2-7B has 32 blocks of width 4096 and 32,000 tokens: two matrices of 131 million weights each, 3.9 % of all. How rare may
+# a pair be there, so that its merge still pays? Your formula says it. Llama-3-8B has 128,256 tokens, and these two matrices have 13 % of its weights. What the count leaves out decides as well: rare tokens are trained rarely, and languages
 # that stood in few training texts get few merges, so that their texts take more tokens.
 
 # %% [markdown]
@@ -203,7 +204,7 @@ claims = None           # letters, as in "AE"
 #
 # ### Bits for each byte
 #
-# In the seventh notebook a model's loss was a mean over tokens, in nats, and the perplexity its exponential. Who cuts a text into fewer tokens has more to guess at each of them. What doesn't depend on the cutting is the loss of
+# In the seventh notebook a model's loss was a mean over tokens, in nats, and the perplexity its exponential: numbers for each token. What a token is, the tokeniser says. What doesn't depend on the cutting is the loss of
 # the *whole* text, $-\log P(\text{text})$, and what can be compared is that, divided by something that all models agree on: the bytes. With $\ell$ nats for each of $n$ tokens, and $B$ bytes,
 #
 # $$ \text{bits per byte} = \frac{\ell\, n}{B \log 2} . $$
@@ -228,7 +229,7 @@ your_numbers("bits_per_byte")
 # 4. `after_each`: the bigram model of `train` with $\alpha = 1$. In row $i$ and column $j$ stands $P(j \mid i)$.
 # 5. `test_bits`: the mean of $-\log_2 P$ over the last five tokens of `test`, by the unigram model of `train` (also with $\alpha = 1$; it counts all of its tokens) and by the bigram model. Two numbers.
 # 6. `bigram_bits(train, test, V, alpha)`: the mean of $-\log_2 P(j \mid i)$ over the tokens of `test` but for the first, with the bigram model of `train`.
-# 7. `course_bits`: count the bytes of the course up to the 300,000th, and predict those from there on (`x[:300000]` and `x[300000:]`, with $V = 256$): how many bits per byte for $\alpha = 10$, 1 and 0.1? Three numbers.
+# 7. `course_bits`: count the bytes of the course up to the 300,000th, and predict those from there on (`x[:300000]` and `x[300000:]`, with $V = 256$): how many bits per byte does the bigram model need for $\alpha = 10$, 1 and 0.1? Three numbers.
 
 # %% exercise="bits_per_byte"
 import numpy as np
@@ -251,7 +252,7 @@ def bigram_bits(train: "(n,) whole numbers", test: "(m,) whole numbers", V: int,
     raise NotImplementedError
 
 # %% [markdown]
-# *Where you meet this.* A file takes 8 bits for each byte. The unigram model, *measured* as in question 7 with $\alpha = 1$, needs 4.859 of them, your bigram model a bit more than one less. Shannon (1951) let people guess English letter by letter, and found about one bit for each;
+# *Where you meet this.* A file takes 8 bits for each byte. The unigram model, *measured* as in question 7 with $\alpha = 1$, needs 4.859 of them; what does your bigram model need? Shannon (1951) let people guess English letter by letter, and found about one bit for each;
 # models of today, *measured*, come below that. Bits per byte are also what a compressor could reach that asks the model at each byte.
 
 # %% [markdown]
@@ -267,8 +268,8 @@ def bigram_bits(train: "(n,) whole numbers", test: "(m,) whole numbers", V: int,
 #
 # | name | shape | is |
 # |---|---|---|
-# | `embed` | $(V, d)$ | the table of embeddings; a row is multiplied by $\sqrt d$, and the sinusoidal encoding of its position is added |
-# | `layer.i.self.W_q` … `layer.i.self.b_o` | $(d, d)$, $(d,)$ | attention in two heads, for $i = 0$ and $1$: four matrices and four biases, as in the twelfth notebook |
+# | `embed` | $(V, d)$ | the table of embeddings; a row is multiplied by $\sqrt d$, and the sinusoidal encoding of its position is added, as in the fifth notebook: sines in columns 0, 2, …, cosines in 1, 3, …, base 10,000 |
+# | `layer.i.self.W_q` … `layer.i.self.b_o` | $(d, d)$, $(d,)$ | attention in two heads, for $i = 0$ and $1$: four matrices and four biases, as in the twelfth notebook; head 0 has the first $d/2$ columns |
 # | `layer.i.W1`, `.b1`, `.W2`, `.b2` | $(d, 2d)$, $(2d,)$, $(2d, d)$, $(d,)$ | the feed-forward layer, with a ReLU |
 # | `layer.i.gamma1`, `.beta1`, `.gamma2`, `.beta2` | $(d,)$ | layer norms behind the two sums (post-norm), $\varepsilon = 10^{-5}$ |
 # | `out.W`, `out.b` | $(d, V)$, $(V,)$ | the map from the last layer to logits |
@@ -279,20 +280,22 @@ def bigram_bits(train: "(n,) whole numbers", test: "(m,) whole numbers", V: int,
 # `train_text(seed, d, text)` gets a text of some 150,000 ids, trains a new model of width $d$ on it, and returns two things: the dictionary of weights, and a
 # list or array with the loss of each step, in nats per token.
 #
-# - Draw windows of **32 tokens** anywhere in the text, 8 or 16 for each step. Our own takes 800 steps of 16 windows; Adam is that of the twelfth notebook, with rates up to 0.01, which
-#   rise over the first 50 steps and fall again until the end.
-# - Use `float32`, and code that you wrote: the encoder's layer of the twelfth notebook, its way back, and a mask. Or take torch and hand
+# - Draw windows of **32 tokens** anywhere in the text. Our own takes 800 steps of 16 windows each; of 8 windows each it takes 1200. Adam is that of the twelfth notebook
+#   ($\beta_1 = 0.9$, $\beta_2 = 0.98$), with rates up to 0.01, which rise over the first 50 steps and fall again until the end.
+# - Begin with normal numbers divided by the root of a matrix's number of rows, and those of `embed` by $\sqrt d$; with ones in `gamma`, and zeros in all that is added.
+# - Use `float32`, and code that you wrote: copy the encoder's layer of your twelfth notebook and its way back into the cell, and add a mask. Or take torch and hand
 #   its numbers over as arrays, by these names: `x @ W_q` is meant, so a matrix of `nn.Linear` is transposed.
 # - At home take ten lessons, and try the model on the others. In the table of embeddings a token may come many times in one batch: its gradients are added up.
+#   The ids are `int16`, in which $512\, a + b$ has no room.
 #
 # How it is graded. The grader calls `train_text` once, and that may take 300 seconds of processor time; our own takes about 10. It draws the width, an even number from 44
 # to 52, and **two lessons that are taken out of the text**. Your weights are put into the model of the table, which reads these two lessons in windows of 32 tokens, and its
 # bits per byte are counted, as in part 2. They are compared with those of a table of pairs, counted in the text that you got: the probability of $b$ behind $a$ is
-# $(n_{ab} + 5 u_b)/(n_a + 5)$, where $u_b$ is the share of the token $b$.
+# $(n_{ab} + 5 u_b)/(n_a + 5)$. In it $u_b$ is the share of the token $b$, smoothed as in part 2 with $\alpha = \frac12$: so a token that your text lacks has a probability, too.
 #
 # - Four points come with fewer bits than the pairs need, and a share of them before. A model that goes by the last token alone earns none of them, however it came about: what stands before has to help.
 # - Four come with 0.12 bits per byte less than the pairs, and a share of them before. *Measured:* with twenty seeds our own is 0.24 to 0.32 below.
-# - One point is for the losses: they begin near $\log 512 = 6.24$, fall, and end where the model's loss on the text is that it has read.
+# - One point is for the losses: they begin near $\log 512 = 6.24$ (between 5 and 8), fall, and end where the model's loss on the text is that it has read.
 #
 # A model that was not trained by this call earns nothing, and the grader numbers all tokens anew, by chance: so train on what comes in, and leave the file alone. Leave no training in a cell of
 # this notebook when you hand in: what is graded is the function.
@@ -302,6 +305,36 @@ def bigram_bits(train: "(n,) whole numbers", test: "(m,) whole numbers", V: int,
 
 # %%
 your_numbers("train_text")
+
+# %% [markdown]
+# **Is it the model of the table?** Losses don't tell: a matrix handed over transposed, or heads in other columns, learns as well, and is another model in the grader. So `example` makes weights that were
+# never trained. With `example(4)` and the ids 3, 1, 4, 1, 5 your model's first four logits behind the last token are $-0.9677, -0.7765, 0.1286, 0.9155$. And `differences` compares names and shapes of what
+# your `train_text` returns with those of the table: nothing may be left.
+
+# %%
+def shapes(d):
+    """The shape of every array by its name."""
+    found = {"embed": (512, d), "out.W": (d, 512), "out.b": (512,)}
+    for i in range(2):
+        found |= {f"layer.{i}.W1": (d, 2 * d), f"layer.{i}.b1": (2 * d,), f"layer.{i}.W2": (2 * d, d), f"layer.{i}.b2": (d,)}
+        for name in "qkvo":
+            found |= {f"layer.{i}.self.W_{name}": (d, d), f"layer.{i}.self.b_{name}": (d,)}
+        for name in ("gamma1", "beta1", "gamma2", "beta2"):
+            found[f"layer.{i}.{name}"] = (d,)
+    return found
+
+
+def example(d):
+    """Weights to compare logits with."""
+    return {
+        name: np.sin(np.arange(np.prod(shape)) + sum(name.encode())).reshape(shape) for name, shape in shapes(d).items()
+    }
+
+
+def differences(weights, d):
+    """Names that are missing, too many, or of another shape."""
+    found = {name: np.shape(array) for name, array in weights.items()}
+    return {*found.items()} ^ {*shapes(d).items()}
 
 # %% [markdown]
 # 1. `too_small`, `too_large`, `no_warm_up`: the letters of these three runs.
@@ -335,7 +368,7 @@ def train_text(seed: int, d: int, text: "whole numbers (N,)") -> "(dictionary of
 #
 # 1. **Temperature** $T$: logits are divided by $T$ before the softmax. $T = 0$ means *greedy* decoding: one token, that with the largest logit, has the probability 1.
 # 2. **Top-k**: the $k$ likeliest tokens are kept, all others get the probability 0.
-# 3. **Top-p**: of what is left, the likeliest tokens are kept until their probabilities add up to $p$ or more; so the one that reaches $p$ is the last that is kept.
+# 3. **Top-p**: of what is left, the likeliest tokens are kept until their probabilities add up to $p$ or more; so the one that reaches $p$ is the last that is kept. (A sum that is $p$ but for rounding reaches it.)
 #
 # After each cut the probabilities that are left are divided by their sum. Of tokens that are level the smaller id comes first, also for $T = 0$.
 #
@@ -366,9 +399,9 @@ your_numbers("sampling")
 # 2. `sizes`: how many tokens your $p$ keeps at temperature $T$, and how many at temperature 1, in both cases without top-k.
 # 3. `all_three`: the probabilities with $T$, then $k$, then $p$.
 # 4. `shaped(z, temperature, k, p)` does this for any logits; `None` leaves a cut out. A $k$ larger than $V$ keeps all. Logits may be large, and $-\infty$ means: never.
-# 5. `sample(z, size, seed, temperature, k, p)` draws `size` tokens with these probabilities, independently of each other. The same seed gives the same tokens. How it is graded: 20,000 of your draws from
+# 5. `sample(z, size, seed, temperature, k, p)` draws `size` tokens with these probabilities, each independently of the others. The same seed gives the same tokens. How it is graded: 20,000 of your draws from
 #    five tokens are counted and compared with the exact probabilities $q_i$ by $X^2 = \sum_i (n_i - 20000\, q_i)^2 / (20000\, q_i)$. For right draws it is about 4, and above 55, where it
-#    fails, with a probability of $e^{-55/2}(1 + 55/2) = 3 \cdot 10^{-11}$.
+#    fails, with a probability of $e^{-55/2}(1 + 55/2) = 3 \cdot 10^{-11}$. Equal neighbours are counted, too: chance keeps their number within 7 deviations all but as surely.
 # 6. **Greedy decoding repeats itself.** Your `table` has in row $i$ the logits behind token $i$; this model looks at the last token alone. `path`: the eight tokens that greedy decoding writes behind your `start`.
 #    `period`: in the end it goes round and round; after how many tokens does it come back? `forever`: what does a model do that sees the last $n$ tokens, for any $n$? (A letter; the statements are above.)
 
@@ -425,7 +458,7 @@ def sample(
 #
 # 1. Large letters become small.
 # 2. Marks are deleted, and nothing takes their place: the 32 of `string.punctuation`, and “ ” ‘ ’ … as well.
-# 3. The words `a`, `an` and `the` are deleted; only whole words.
+# 3. The words `a`, `an` and `the` are deleted; only whole words, which are what stands between blanks.
 # 4. Blanks of any kind (ends of lines, too) become one blank between words, and none at the ends.
 #
 # “The  Softmax.” becomes `softmax`. “softmax function” stays another answer: that the right one is in there is not enough.
@@ -448,7 +481,7 @@ your_numbers("evaluate")
 # 3. `steps`: why ten are so few. $x_i$ is 1 if question $i$ is answered rightly and 0 if not, independently of the others; all have the mean $p$, and so the variance $\operatorname{Var}(x_i) = p\,(1 - p)$.
 #    Go from $\operatorname{Var}\big(\frac1n \sum_i x_i\big)$, written `Var(sum(x_i, i)/n)`, to `p*(1 - p)/n`, one line per step. Take $1/n$ out of the variance first, and then what you know of independent numbers.
 # 4. `deviations`: two models, ten questions each, and 8 against 6 right. If both had $p = 0.7$, how many of its standard deviations is the difference $0.2$ of their shares? The models are independent of each other, too, so the variances of both shares are added.
-#    `enough`: how many questions for each model would it take for 80 against 60 per cent to be 1.96 deviations apart, or more?
+#    `enough`: how many questions for each model would it take for 80 against 60 per cent to be 1.96 deviations apart, or more (again with $p = 0.7$ for both)?
 # 5. `seen`: which of your six `sentences` stand in `course.txt`, once both are normalised? (All letters that apply. Wrong letters take away.)
 # 6. `normalise(text)`, `wilson(k, n, z)` and `overlap(sentence, text, n)`, as above. Of a sentence that has fewer than $n$ words, all words are one window.
 
@@ -492,12 +525,12 @@ def overlap(sentence: str, text: str, n: int = 8) -> "number":
 # %% [markdown]
 # ### What does it know of attention?
 #
-# Your model has read what you have read. Let it go on behind “The scores are divided by ”: once greedily, and three times with $T = 0.8$ and $p = 0.9$, 40 tokens each. (Mind the blank: in this vocabulary
+# Let your `train_text` read all thirteen lessons, with $d = 48$ and a seed of your choice. Then let the model go on behind “The scores are divided by ”: once greedily, and three times with $T = 0.8$ and $p = 0.9$, 40 tokens each. (Mind the blank: in this vocabulary
 # blanks stand at the ends of tokens.) It sees 32 tokens, so cut off what lies further back.
 # Then ask in another way: behind “The scores are divided ”, how many nats do `by the square root of` and `by the number of heads` take? Each is eight tokens; add up their $-\log p$.
 #
-# And look at what it had to learn from. `stands`: how often stand these four in `course.txt`, in small letters and with every end of a line as a blank: “scores are divided”, “square root”,
-# “number of heads”, “the mean”?
+# And look at what it had to learn from. `stands`: how often stand these four in `course.txt`, in small letters, and with all blanks and ends of lines between two words as one blank: “scores are divided”, “square root”,
+# “number of heads”, “the mean”? (Every place counts, also within longer words: “the means” has “the mean”.)
 
 # %% exercise="read_out"
 stands = None  # four whole numbers

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any
@@ -16,11 +17,14 @@ Known = dict[str, Any]
 
 #: Draws for numbers that nobody is graded with.
 TRIES = 300
-#: An answer for practice is right for at most this share of all who are graded.
+#: An answer for practice is right for at most this share of all who are graded, and the numbers
+#: that an answer is computed from are in all sets together those of as many.
 MOST = 0.25
 #: So many times as many numbers are drawn as are kept; of what that isn't enough for, too many
 #: have the same answer.
 _SPARE = 3
+#: Of the sets that are wanted this share has to be found, or a part is left out.
+_LEAST = 0.25
 
 
 class Taken:
@@ -70,9 +74,46 @@ def practice_sets(
             if not away & names and used(own, asked, variant) not in taken
         ]
         if _SPARE * len(left) >= len(drawn):
-            return asked, left[:number]
-        asked.remove(max(asked, key=lambda part: sum(part.name in away for away in given)))
+            sets, over = _few_told(own, asked, left, graded)
+            if not over or len(sets) >= _LEAST * min(number, len(left)):
+                return asked, sets[:number]
+            asked.remove(max(asked, key=lambda part: over[part.name]))
+        else:
+            asked.remove(max(asked, key=lambda part: sum(part.name in away for away in given)))
     return [], []
+
+
+def _few_told(
+    own: Exercise,
+    asked: Sequence[Part],
+    sets: Sequence[tuple[Known, Known]],
+    graded: Sequence[Known],
+) -> tuple[list[tuple[Known, Known]], Counter[str]]:
+    """Return sets whose numbers, as far as a part uses them, are those of few; and what others had.
+
+    Whoever is graded with the same L and d, say, reads off what depends on nothing else, though
+    the rest of the numbers differs.
+    """
+    names = {part.name: [*used(own, [part], sets[0][0])] for part in asked} if sets else {}
+    theirs: dict[str, defaultdict[Any, set[int]]] = {name: defaultdict(set) for name in names}
+    told: dict[str, set[int]] = {name: set() for name in names}
+    for who, known in enumerate(graded):
+        for name, numbers in names.items():
+            theirs[name][Values({each: known.get(each) for each in numbers}).key].add(who)
+    kept: list[tuple[Known, Known]] = []
+    over: Counter[str] = Counter()
+    for variant, known in sets:
+        now = {
+            name: told[name] | theirs[name][Values({each: variant[each] for each in numbers}).key]
+            for name, numbers in names.items()
+            if numbers
+        }
+        too_many = [name for name, people in now.items() if len(people) > MOST * len(graded)]
+        if not too_many:
+            kept.append((variant, known))
+            told |= now
+        over.update(too_many)
+    return kept, over
 
 
 def used(exercise: Exercise, asked: Sequence[Part], variant: Known) -> Known:

@@ -100,7 +100,8 @@ def _said(found: Difference, what: str, *, rounded: bool) -> tuple[str, str]:
             missing = f" ({_kind(None)})" if came is None else ""
             return f"{asked}{missing}", f"{asked}, not {_kind(came)}"
         case "other":
-            return f"{what} is another one than expected", f"{what} is {came!r}, not {right!r}"
+            said = f"{what} is another one than expected{_from_where(came, right)}"
+            return said, f"{what} is {came!r}, not {right!r}"
         case "shape":
             said = f"the shape of {what} is {came.shape}; {right.shape} was expected"
             return f"the shape of {what} is another one than expected{_where(came, right)}", said
@@ -110,6 +111,18 @@ def _said(found: Difference, what: str, *, rounded: bool) -> tuple[str, str]:
         case "nan":
             return (said := f"there is NaN in {what}"), said
     return _values(found, what, rounded=rounded)
+
+
+def _from_where(came: Any, right: Any) -> str:
+    """Say from where on two texts differ, and not what is right.
+
+    >>> _from_where("a key", "a value"), _from_where("keys", "key"), _from_where(3, "3")
+    (', from character 3 on', ', from character 4 on', '')
+    """
+    if not (isinstance(came, str) and isinstance(right, str)):
+        return ""
+    same = next((i for i, (a, b) in enumerate(zip(came, right, strict=False)) if a != b), None)
+    return f", from character {min(len(came), len(right)) + 1 if same is None else same + 1} on"
 
 
 def _where(came: Any, right: Any) -> str:

@@ -34,7 +34,8 @@ def carried_code(exercise: str, notebook: str = "", *, given: bool = False) -> t
     """
     known = contents().get("carried", {})
     if exercise not in known:
-        raise NotCarried(f"nothing of {exercise!r} is needed here, only {' and '.join(known)}")
+        only = f": only of {' and '.join(known)}" if known else ""
+        raise NotCarried(f"nothing of {exercise!r} is carried on here{only}")
     assignment, wanted = known[exercise]["assignment"], known[exercise]["names"]
     mark = f"# {exercise} of {assignment}, carried over. Change it here if it needs mending."
     if given:

@@ -184,6 +184,18 @@ def multiplied_by_r():
 
 
 @from_perplexity.misconception()
+def times_log_two_in_letters():
+    """A bit is less than a nat: there are more bits than nats."""
+    return "log(P)*log(2)/r"
+
+
+@from_perplexity.misconception()
+def perplexity_of_a_byte():
+    """That is the perplexity of a byte. Take its logarithm to the base 2."""
+    return "P^(1/r)"
+
+
+@from_perplexity.misconception()
 def logarithm_of_a_share():
     """The bytes share the logarithm of P, not P."""
     return "log(P/r)/log(2)"
@@ -317,6 +329,12 @@ def counted_in_the_test(test):
 
 
 @test_bits.misconception()
+def unigram_over_all_six(train, test, after_each):
+    """By the unigram model you took all six tokens. Asked for are the last five."""
+    return [-np.log2(alone_in(train)[test]).mean(), both(alone_in(train), after_each, test)[1]]
+
+
+@test_bits.misconception()
 def unigram_not_smoothed(train, test, after_each):
     """In the unigram model 1 is added to each of the three counts, too."""
     return both(alone_in(train, 1e-9), after_each, test)
@@ -370,7 +388,7 @@ def by_one_hot_products(train, test, V, alpha):
 
 def texts(rng, V=5, n=60, m=20):
     """Two texts of a language in which what comes next depends on what was there."""
-    P = rng.dirichlet(np.full(V, 0.4), V)
+    P = 0.7 * rng.dirichlet(np.full(V, 0.4), V) + 0.3 / V  # every token comes now and then
     x = [0]
     for _ in range(n + m - 1):
         x.append(int(rng.choice(V, p=P[x[-1]])))
@@ -382,7 +400,11 @@ def matches_the_formula(call, rng):
     """The mean of −log₂ P(next | token), with α added to each count."""
     train, test = texts(rng)
     for alpha in (1.0, 0.5):
-        agree(call(train, test, 5, alpha), bigram_bits(train, test, 5, alpha), what="the bits")
+        agree(
+            call(train, test, 5, alpha),
+            bigram_bits(train, test, 5, alpha),
+            what="the mean of the bits",
+        )
 
 
 @exercise.check(points=0.5)
@@ -390,8 +412,12 @@ def tokens_never_seen(call, rng):
     """A pair, or a token, that the training text lacks costs much, but not everything."""
     train, test = np.array([0, 1, 0, 1, 1]), np.array([3, 2, 0, 3, 3, 1])
     for alpha in (1.0, 0.1, 1e-3):
-        agree(call(train, test, 6, alpha), bigram_bits(train, test, 6, alpha), what="the bits")
-    agree(call(train, np.array([4, 5]), 6, 0.5), np.log2(6), what="the bits of an unseen token")
+        agree(
+            call(train, test, 6, alpha),
+            bigram_bits(train, test, 6, alpha),
+            what="the mean of the bits",
+        )
+    agree(call(train, np.array([4, 5]), 6, 0.5), np.log2(6), what="the mean of the bits")
 
 
 @exercise.check(points=0.25)
@@ -399,14 +425,16 @@ def without_training(call, rng):
     """Who has seen nothing pays log₂ V for each token."""
     for V in (4, 7):
         none, test = np.zeros(1, int), rng.integers(1, V, 9)
-        agree(call(none, test, V, 0.3), np.log2(V), what="the bits")
+        agree(call(none, test, V, 0.3), np.log2(V), what="the mean of the bits")
 
 
 @exercise.check(points=0.25)
 def a_larger_vocabulary(call, rng):
     """Tokens that stand in neither text take their part of the probability."""
     train, test = texts(rng)
-    agree(call(train, test, 40, 1.0), bigram_bits(train, test, 40, 1.0), what="the bits")
+    agree(
+        call(train, test, 40, 1.0), bigram_bits(train, test, 40, 1.0), what="the mean of the bits"
+    )
     require(call(train, test, 40, 1.0) > 1e-6, "the bits can't be 0 here")
 
 
@@ -449,6 +477,29 @@ def pairs_reversed(train, test, V, alpha):
     """You predict the token in front from the one behind it: what follows one token sums to 1."""
     P = smoothed(table(train, V).T, alpha)
     return float(-np.log2(P[test[1:], test[:-1]]).mean())
+
+
+@exercise.misconception
+def looked_up_backwards(train, test, V, alpha):
+    """You look up each pair the wrong way round: the token in front has the row."""
+    P = smoothed(table(train, V), alpha)
+    return float(-np.log2(P[test[1:], test[:-1]]).mean())
+
+
+@exercise.misconception
+def unseen_pairs_left_out(train, test, V, alpha):
+    """You add α to the counts of pairs that were seen. It is added to those of 0 as well."""
+    counts = table(train, V).astype(float)
+    counts[counts > 0] += alpha
+    counts[counts == 0] = 1e-12
+    return float(-np.log2(smoothed(counts, 0)[test[:-1], test[1:]]).mean())
+
+
+@exercise.misconception
+def logarithm_of_the_mean(train, test, V, alpha):
+    """You take the logarithm of a mean. The mean is of the logarithms."""
+    P = smoothed(table(train, V), alpha)
+    return float(-np.log2(P[test[:-1], test[1:]].mean()))
 
 
 @exercise.misconception
@@ -499,6 +550,20 @@ def counts_of_the_test(train, test, V, alpha):
     return float(-np.log2(P[test[:-1], test[1:]]).mean())
 
 
+@exercise.misconception
+def texts_put_together(train, test, V, alpha):
+    """You count in the text that is to be predicted as well."""
+    P = smoothed(table(np.append(train, test), V), alpha)
+    return float(-np.log2(P[test[:-1], test[1:]]).mean())
+
+
+@exercise.misconception
+def test_alone_counted(train, test, V, alpha):
+    """You count in the text that is to be predicted, and nothing of the other one."""
+    P = smoothed(table(test, V), alpha)
+    return float(-np.log2(P[test[:-1], test[1:]]).mean())
+
+
 @exercise.part(points=1, answer=Numbers())
 def course_bits(bigram_bits):
     """Bits per byte of the end of the course, from counts in what stands before, for three α."""
@@ -527,3 +592,12 @@ def counted_in_all():
 def course_in_nats():
     """Those are nats."""
     return [np.log(2) * bigram_bits(COURSE[:CUT], COURSE[CUT:], 256, a) for a in ALPHAS]
+
+
+@course_bits.misconception()
+def single_bytes_alone():
+    """That is the unigram model. Which byte stands in front?"""
+    return [
+        -np.log2(smoothed(np.bincount(COURSE[:CUT], minlength=256), a)[COURSE[CUT:]]).mean()
+        for a in ALPHAS
+    ]

@@ -131,7 +131,9 @@ def letters(text):
 
 def same_merges(given, x, count, V=256):
     """Require the merges of a text, whose number is looked at first."""
-    expected = learn(x, count, V)
+    expected, given = learn(x, count, V), np.asarray(given)
+    rows = not given.size or (given.ndim == 2 and given.shape[1] == 2)
+    require(rows, "a merge is a row of the two tokens that it puts together")
     given = np.reshape(given, (-1, 2))
     require(len(given) == len(expected), f"{len(expected)} merges are expected, not {len(given)}")
     agree(given, expected, what="the merges")
@@ -172,9 +174,9 @@ def as_by_hand(call, rng):
 
 @exercise.check(points=0.5)
 def a_page_of_the_course(call, rng):
-    """Twenty merges of 1,500 bytes of the course."""
+    """Twenty merges of 1,500 bytes of the course, in the type in which they are read."""
     start = int(rng.integers(0, 300_000))
-    x = COURSE[start : start + 1500]
+    x = COURSE[start : start + 1500].astype(np.uint8)
     same_merges(call(x, 20), x, 20)
 
 
@@ -288,6 +290,61 @@ def order_of_a_pair_ignored(x, count, V=256):
         return min(both, key=lambda p: (-both[p], p))
 
     return learn(x, count, V, chosen)
+
+
+@exercise.misconception
+def stops_below_three(x, count, V=256):
+    """You stop where no pair stands at three places. Two are enough."""
+    return learn(x, count, V, least=3)
+
+
+@exercise.misconception
+def type_of_bytes_kept(x, count, V=256):
+    """Your text keeps the type of its bytes, into which no token above 255 fits: 256 becomes 0."""
+    top = np.iinfo(x.dtype).max + 1 if x.dtype.kind in "iu" else 2**63
+    ids, found = listed(x), []
+    while len(found) < count:
+        counts = Counter(pairwise(ids))
+        pair = min(counts, key=lambda p: (-counts[p], p), default=None)
+        if pair is None or counts[pair] < 2:
+            break
+        ids = merged(ids, pair, (V + len(found)) % top)
+        found.append(pair)
+    return np.array(found, int).reshape(-1, 2)
+
+
+@exercise.misconception
+def blanks_begin_no_pair(x, count, V=256):
+    """You leave out pairs that begin with a blank. Here a blank is a byte like all others."""
+
+    def chosen(counts):
+        return min(counts, key=lambda p: (p[0] == ord(" "), -counts[p], p))
+
+    return learn(x, count, V, chosen)
+
+
+@exercise.misconception
+def right_token_stays(x, count, V=256):
+    """You put the new token in the place of the left one, and leave the right one standing."""
+    ids, found = listed(x), []
+    while len(found) < count:
+        counts = Counter(pairwise(ids))
+        pair = min(counts, key=lambda p: (-counts[p], p), default=None)
+        if pair is None or counts[pair] < 2:
+            break
+        behind = [*ids[1:], None]
+        ids = [
+            V + len(found) if both == pair else both[0] for both in zip(ids, behind, strict=True)
+        ]
+        found.append(pair)
+    return np.array(found, int).reshape(-1, 2)
+
+
+@exercise.misconception(credit=0.5)
+def three_in_a_row(x, count, V=256):
+    """A merge is a row of two tokens. The new one need not stand there: its row says which."""
+    found = learn(x, count, V)
+    return np.column_stack([found, V + np.arange(len(found))])
 
 
 @exercise.misconception
@@ -419,6 +476,12 @@ def one_way_through_the_text(x, merges, V=256):
         while len(out) > 1 and tuple(out[-2:]) in rank:
             out[-2:] = [rank[tuple(out[-2:])]]
     return np.array(out, int)
+
+
+@exercise.misconception
+def text_as_it_is(x, merges, V=256):
+    """You give the text back as it is: no merge is carried out."""
+    return np.array(listed(x), int)
 
 
 @exercise.misconception
@@ -596,6 +659,12 @@ def merges_from_256(ids, merges, V=256):
 def tokens_as_bytes(ids, merges, V=256):
     """You take tokens for bytes. What stands at 256 and above was merged."""
     return np.array(listed(ids), int) % 256
+
+
+@exercise.misconception(credit=0.5)
+def bytes_as_letters(ids, merges, V=256):
+    """You make letters of bytes, and lose those above 127. A text may hold any bytes."""
+    return np.array([byte if byte < 128 else ord("?") for byte in decode(ids, merges, V)], int)
 
 
 @exercise.misconception

@@ -42,7 +42,7 @@ def draw(rng):
                     return {
                         "text": text,
                         "other": other,
-                        "run": int(rng.choice([7, 11, 15, 19, 23])),
+                        "run": 4 * int(rng.integers(1, 13)) + 3,
                     }
 
 
@@ -269,6 +269,18 @@ def census(ids):
     return [list(ids).count(token) for token in range(LETTERS + MERGES)]
 
 
+@lengths.misconception()
+def saved_so_far(text, merges):
+    """You counted the tokens that are saved. How many are left?"""
+    return [len(text) - len(row) for row in rows(text, merges)]
+
+
+@lengths.misconception()
+def pairs_for_tokens(text, merges):
+    """You counted pairs of neighbours. A text has one token more than that."""
+    return [len(row) - 1 for row in rows(text, merges)]
+
+
 @exercise.part(points=1, answer=Count())
 def token_counts(text, merges):
     """How often each of the tokens 0 … 5 stands in the text after three merges."""
@@ -303,6 +315,19 @@ def merged_where_it_came_first(text, merges):
 def old_ones_kept(text, merges):
     """You counted the old tokens as before. A new token stands in their place."""
     return census(text)[:LETTERS] + census(rows(text, merges)[-1])[LETTERS:]
+
+
+@token_counts.misconception()
+def as_they_were_made(text, merges):
+    """You counted each token where it is made. What later merges take up is gone."""
+    every = rows(text, merges)
+    return census(text)[:LETTERS] + [row.count(new) for new, row in enumerate(every[1:], LETTERS)]
+
+
+@token_counts.misconception()
+def of_the_other_text(other, merges):
+    """You counted in `other`. Asked for are the tokens of `text`."""
+    return census(rows(other, merges)[-1])
 
 
 @token_counts.misconception()
@@ -347,6 +372,22 @@ def first_merge_alone(other, merges):
 
 
 @other_encoded.misconception()
+def filled_with_zeros(other, merges):
+    """You filled up with 0, which is a token. What is left over is −1."""
+    return [max(token, 0) for token in padded(rows(other, merges)[-1])]
+
+
+@other_encoded.misconception()
+def left_where_they_arise(other, merges):
+    """You left each −1 where its place became free. They stand behind all tokens."""
+    size = [1] * LETTERS
+    for one, two in np.asarray(merges).astype(int).tolist():
+        size.append(sum(size[token] for token in (one, two) if token < len(size)))
+    found = rows(other, merges)[-1]
+    return [each for token in found for each in (token, *[-1] * (size[token] - 1))]
+
+
+@other_encoded.misconception()
 def nothing_merged(other):
     """That is the text as it is. Which of the merges can be carried out in it?"""
     return padded(other)
@@ -363,6 +404,13 @@ def of_the_run(run):
 def last_one_dropped(run):
     """In an odd number of tokens one is left over. It stays in the text."""
     return [run - 1, run // 2, run // 2 // 2]
+
+
+@of_the_run.misconception()
+def places_as_many_as_tokens(run):
+    """The last token has nothing behind it: there is one place less than there are tokens."""
+    once = merged([0] * run, (0, 0), 1)
+    return [run, len(once), len(merged(once, (1, 1), 2))]
 
 
 @of_the_run.misconception()

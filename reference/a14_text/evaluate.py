@@ -66,7 +66,7 @@ def draw(rng):
         right, (alike, more, other) = chosen[place]
         forms = [right] * exactly + [alike] * nearly + [more] * inside + [other] * 10
         answers[f"Q{place + 1}"] = f"{right} | {forms[which]}"
-    n = int(rng.choice([20, 25, 30, 40]))
+    n = int(rng.integers(18, 61))
     share = rng.uniform(0.75, 0.95)
     return {
         "answers": answers,
@@ -153,6 +153,13 @@ def articles_left_in(answers):
 
 
 @right.misconception()
+def exactly_but_for_letters(answers):
+    """Exactly means letter for letter: a large letter for a small one is a difference."""
+    both = pairs(answers)
+    return [sum(a.lower() == b.lower() for a, b in both), right_numbers(answers)[1]]
+
+
+@right.misconception()
 def exchanged_rules(answers):
     """You exchanged the two. Which of the rules is the stricter one?"""
     return right_numbers(answers)[::-1]
@@ -234,6 +241,27 @@ def letters_left_large(text):
     """Large letters stay large: `Softmax` and `softmax` are the same answer."""
     text = normal(text, lower=False, articles=False)
     return " ".join(re.sub(r"\b([aA]|[aA]n|[tT]he|THE)\b", " ", text).split())
+
+
+@exercise.misconception(credit=0.5)
+def large_letters_everywhere(text):
+    """Large letters stay large, and so articles with one are not found."""
+    words = normal(text, lower=False, articles=False).split()
+    return " ".join(word for word in words if word not in ("a", "an", "the"))
+
+
+@exercise.misconception(credit=0.5)
+def articles_before_all(text):
+    """You look for articles first. By then they may be large, or stand between marks."""
+    words = [word for word in text.split() if word not in ("a", "an", "the")]
+    return normal(" ".join(words), articles=False)
+
+
+@exercise.misconception(credit=0.5)
+def typographic_marks_left(text):
+    """Of the marks “ ” ‘ ’ and … stay: `string.punctuation` doesn't have them."""
+    text = text.lower().translate(str.maketrans("", "", string.punctuation))
+    return " ".join(word for word in text.split() if word not in ("a", "an", "the"))
 
 
 @exercise.misconception
@@ -337,6 +365,12 @@ def not_shifted(k, n):
     """The middle isn't k/n: it moves towards one half."""
     half = np.ptp(bounds(k, n)) / 2
     return np.array([k / n - half, k / n + half])
+
+
+@interval.misconception()
+def of_the_example():
+    """Those are the numbers of the worked example. Take your k and n."""
+    return bounds(5, 10)
 
 
 @interval.misconception(credit=0.5)
@@ -444,6 +478,15 @@ def extra_term_forgotten(k, n, z=1.96):
     return middle - half, middle + half
 
 
+@exercise.misconception(credit=0.3)
+def n_not_squared(k, n, z=1.96):
+    """Below the root z² is divided by 4 n². You divided by 4 n."""
+    share, extra = k / n, z * z / n
+    half = z * np.sqrt(share * (1 - share) / n + extra / 4) / (1 + extra)
+    middle = (share + extra / 2) / (1 + extra)
+    return middle - half, middle + half
+
+
 @exercise.misconception(credit=0.5)
 def ends_exchanged(k, n, z=1.96):
     """The lower end comes first."""
@@ -532,6 +575,30 @@ def variance_for_deviation():
 
 
 @deviations.misconception()
+def own_share_of_each():
+    """You took the variances at 0.8 and 0.6. Both models have p = 0.7 here."""
+    return 0.2 / np.sqrt(0.8 * 0.2 / 10 + 0.6 * 0.4 / 10)
+
+
+@deviations.misconception()
+def questions_over_shares():
+    """You divided a number of questions by a deviation of shares. Take both for shares."""
+    return 2 / np.sqrt(2 * 0.7 * 0.3 / 10)
+
+
+@deviations.misconception()
+def deviations_added():
+    """You added standard deviations. Of independent numbers the variances are added."""
+    return 0.2 / (2 * np.sqrt(0.7 * 0.3 / 10))
+
+
+@deviations.misconception()
+def deviation_of_the_shares():
+    """That is the deviation of the difference. By how many of it do 0.8 and 0.6 differ?"""
+    return np.sqrt(2 * 0.7 * 0.3 / 10)
+
+
+@deviations.misconception()
 def of_a_single_question():
     """That is for a single question. There are ten."""
     return 0.2 / np.sqrt(2 * 0.7 * 0.3)
@@ -553,6 +620,18 @@ def enough():
 def rounded_down():
     """With so many it is not reached yet: round up."""
     return int(Z**2 * 2 * 0.7 * 0.3 / 0.2**2)
+
+
+@enough.misconception()
+def own_share_of_each_in_n():
+    """You took the variances at 0.8 and 0.6. Both models have p = 0.7 here."""
+    return int(np.ceil(Z**2 * (0.8 * 0.2 + 0.6 * 0.4) / 0.2**2))
+
+
+@enough.misconception()
+def one_sided():
+    """That is for 1.645 deviations. Asked for are 1.96."""
+    return int(np.ceil(1.645**2 * 2 * 0.7 * 0.3 / 0.2**2))
 
 
 @enough.misconception()
@@ -713,6 +792,21 @@ def windows_found(sentence, text, n, ready=normal, edge=" "):
 def not_normalised(sentence, text, n=8):
     """Neither text is normalised: other letters, marks and ends of lines hide what is there."""
     return float(np.mean(windows_found(sentence, text, n, lambda each: " ".join(each.split(" ")))))
+
+
+@exercise.misconception(credit=0.5)
+def text_not_normalised(sentence, text, n=8):
+    """The sentence is normalised, the text is not: what stands there is hidden by its letters."""
+    words, within = normalise(sentence).split(), f" {text} "
+    n = min(n, len(words))
+    windows = [" ".join(words[i : i + n]) for i in range(len(words) - n + 1)]
+    return float(np.mean([f" {window} " in within for window in windows]))
+
+
+@exercise.misconception(credit=0.5)
+def short_ones_are_nothing(sentence, text, n=8):
+    """Of a sentence that has fewer than n words, all of them are one window."""
+    return overlap(sentence, text, n) if len(normalise(sentence).split()) >= n else 0.0
 
 
 @exercise.misconception(credit=0.5)

@@ -4,6 +4,7 @@ Source: Brown et al. (2020), "Language models are few-shot learners", section 4;
 (2020), "The curious case of neural text degeneration".
 """
 
+import re
 from functools import cache
 
 import numpy as np
@@ -41,13 +42,16 @@ def counted(text):
 
 @exercise.part(points=0.75, answer=Count())
 def stands():
-    """How often the lessons have each of the four runs of words, over the ends of lines too."""
+    """How often the lessons have each of the four runs of words, whatever blanks are between."""
     return counted(" ".join(lessons().lower().split()))
 
 
 @stands.misconception()
 def lines_not_joined():
-    """A run of words may go over the end of a line: make one blank of each of these ends."""
+    """Some are missing: over the end of a line, with several blanks, or in “the means”.
+
+    Make one blank of all that is blank between two words, and count within longer words, too.
+    """
     return counted(lessons().lower())
 
 
@@ -70,6 +74,19 @@ def lines_counted():
 
 
 @stands.misconception()
+def stands_or_not():
+    """You said whether they stand there. How often do they?"""
+    return np.minimum(counted(" ".join(lessons().lower().split())), 1)
+
+
+@stands.misconception()
+def last_words_alone():
+    """You counted the last word of each. Asked for is all of them in a row."""
+    text = " ".join(lessons().lower().split())
+    return [text.count(words.split()[-1]) for words in ASKED]
+
+
+@stands.misconception()
 def words_by_themselves():
     """You counted their words one by one. Asked for is all of them in a row."""
     words = " ".join(lessons().lower().split()).split()
@@ -83,6 +100,20 @@ def by_windows():
     for words in ASKED:
         found.append(sum(text.startswith(words, i) for i in range(len(text))))
     return found
+
+
+@stands.alternative
+def by_patterns():
+    """Patterns with any blanks between two words."""
+    text = lessons().lower()
+    return [len(re.findall(r"\s+".join(words.split()), text)) for words in ASKED]
+
+
+@stands.alternative
+def by_cutting():
+    """Cut the text at each run of words: there is one piece more."""
+    text = " ".join(lessons().split()).casefold()
+    return [len(text.split(words)) - 1 for words in ASKED]
 
 
 @exercise.part(points=2.25, answer=Essay())

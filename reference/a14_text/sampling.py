@@ -211,6 +211,12 @@ def before_p_is_reached(z, T, p):
     return [count_of(softmax(z / T), p) - 1, count_of(softmax(1.0 * z), p) - 1]
 
 
+@sizes.misconception()
+def top_k_as_well(z, T, k, p):
+    """You cut by k first. Asked for is how many tokens p alone keeps."""
+    return [count_of(likeliest(softmax(z / t), k), p) for t in (T, 1.0)]
+
+
 @exercise.part(points=1, answer=Numbers())
 def all_three(z, T, k, p):
     """Temperature, then the k likeliest, then top-p of what is left, shape (6,)."""
@@ -219,7 +225,7 @@ def all_three(z, T, k, p):
 
 @all_three.misconception()
 def sum_of_all(z, T, k, p):
-    """That is what top-k leaves. Top-p comes third, and adds up what has been shared out anew."""
+    """You added up probabilities as they were before top-k. It adds up those shared out anew."""
     warm = softmax(z / T)
     return likeliest(warm, min(k, count_of(warm, p)))
 
@@ -406,6 +412,18 @@ def one_before_p(z, temperature=1.0, k=None, p=None):
 
 
 @exercise.misconception(credit=0.3)
+def maybe_none_before_p(z, temperature=1.0, k=None, p=None):
+    """Top-p also keeps the token with which the sum reaches p: else it may keep none at all."""
+
+    def sum_up(found, p):
+        ids = ranked(found)
+        with np.errstate(invalid="ignore"):
+            return kept_only(found, ids[: int(np.sum(np.cumsum(found[ids]) <= p))])
+
+    return cut(z, temperature, k, p, sum_up=sum_up)
+
+
+@exercise.misconception(credit=0.3)
 def shares_left_as_they_were(z, temperature=1.0, k=None, p=None):
     """What is left doesn't add up to 1: divide by its sum."""
     if temperature == 0:
@@ -445,6 +463,18 @@ def exponentials_overflow(z, temperature=1.0, k=None, p=None):
     """Large logits overflow, and temperature 0 divides by 0: both need a word of their own."""
     with np.errstate(all="ignore"):
         e = np.exp(z / np.float64(temperature))
+        found = e / e.sum()
+        found = found if k is None else likeliest(found, k)
+        return found if p is None else nucleus(found, p)
+
+
+@exercise.misconception
+def largest_not_taken_off(z, temperature=1.0, k=None, p=None):
+    """Large logits overflow: subtract the largest one before you take exponentials."""
+    if temperature == 0:
+        return cut(z, 0, k, p)
+    with np.errstate(all="ignore"):
+        e = np.exp(z / temperature)
         found = e / e.sum()
         found = found if k is None else likeliest(found, k)
         return found if p is None else nucleus(found, p)
@@ -514,6 +544,7 @@ DRAWS = 20_000
 # X² of five tokens has four degrees of freedom, and P(X² > x) = e^(-x/2) (1 + x/2): for 55 that is
 # 3.2e-11, so that of all right answers in one hundred million gradings less than one fails.
 TOO_FAR = 55.0
+TOO_MANY = 7.0  # deviations: passed by chance once in four hundred billion draws
 
 
 def drawn(call, law, *args):
@@ -535,6 +566,13 @@ def chi_squared(found, law):
     return float(((counts[may] - expected) ** 2 / expected).sum())
 
 
+def in_a_row(found, law):
+    """How many deviations the number of equal neighbours is away from that of independent draws."""
+    same, three, n = (law**2).sum(), (law**3).sum(), len(found) - 1
+    deviation = np.sqrt(n * (same * (1 - same) + 2 * (three - same**2)))
+    return abs(np.sum(found[1:] == found[:-1]) - n * same) / deviation
+
+
 @exercise.check(points=0.25, visible=True)
 def only_one_can_come(call, rng):
     """Where a single token is left, it comes every time."""
@@ -546,16 +584,22 @@ def only_one_can_come(call, rng):
 
 @exercise.check(points=1)
 def as_often_as_they_should(call, rng):
-    """20,000 draws from five tokens agree with the exact probabilities, by a chi-squared test."""
+    """20,000 draws from five tokens agree with the exact probabilities, by a chi-squared test.
+
+    A token is followed by the same one as often as chance does that, too.
+    """
     z = np.array([2.0, 1.0, 0.5, 0.0, -0.5, -2.0, -2.5])
     for temperature, k, p in ((1.0, 5, None), (2.0, 5, None), (0.7, 5, 1.0), (1.5, None, 0.88)):
         args = (rng.permutation(z), DRAWS, int(rng.integers(1 << 30)), temperature, k, p)
-        law = call.own(shaped)(args[0], temperature, k, p)
-        distance = chi_squared(drawn(call, np.asarray(law, float), *args), np.asarray(law, float))
+        law = np.asarray(call.own(shaped)(args[0], temperature, k, p), float)
+        found = drawn(call, law, *args)
+        distance = chi_squared(found, law)
         require(
             distance < TOO_FAR,
             f"X² is {distance:.0f}, where chance alone stays below {TOO_FAR:.0f} all but always",
         )
+        independent = in_a_row(found, law) < TOO_MANY
+        require(independent, "a token has to do with the one before it: they aren't independent")
 
 
 @exercise.check(points=0.25)
@@ -600,6 +644,13 @@ def drawn_at_temperature_one(z, size, seed, temperature=1.0, k=None, p=None):
 def nothing_cut_off(z, size, seed, temperature=1.0, k=None, p=None):
     """You draw from all tokens: hand k and p on."""
     return sample(z, size, seed, temperature)
+
+
+@exercise.misconception(credit=0.5)
+def evenly_spaced(z, size, seed, temperature=1.0, k=None, p=None):
+    """You draw nothing: evenly spaced numbers give the tokens in their order, for every seed."""
+    sums = np.cumsum(shaped(z, temperature, k, p))
+    return np.searchsorted(sums / sums[-1], (np.arange(size) + 0.5) / size, side="right")
 
 
 @exercise.misconception
@@ -678,6 +729,12 @@ def period(path):
 def tokens_before_it_repeats(path):
     """You counted the different tokens. Some may come before the circle begins."""
     return len({int(token) for token in path})
+
+
+@period.misconception()
+def all_that_is_written(path):
+    """So many tokens are written. After how many of them does it come back?"""
+    return len(path)
 
 
 @exercise.part(

@@ -392,6 +392,11 @@ def lengths():
     return np.array(found)
 
 
+def transposed(weights):
+    """The same weights, with every square matrix transposed, as torch keeps them."""
+    return {n: a.T if a.ndim == 2 and a.shape[0] == a.shape[1] else a for n, a in weights.items()}
+
+
 class Pairs:
     """What counting pairs of tokens says of a text, smoothed by what counting tokens says."""
 
@@ -432,12 +437,11 @@ class Trained:
         self.pairs, self.alone = np.multiply(Pairs(text).nats(self.ids, self.labels), self.rate)
         self.own = self.rate * self.nats(self.ids, self.labels)
 
-    def nats(self, ids, labels, mask=None):
+    def nats(self, ids, labels, mask=None, w=None):
         """Mean loss of the labels."""
         with np.errstate(all="ignore"):
-            logits = np.concatenate(
-                [Decoder(self.w, H).read(part, mask)[0] for part in np.array_split(ids, 16)]
-            )
+            there = Decoder(self.w if w is None else w, H)
+            logits = np.concatenate([there.read(part, mask)[0] for part in np.array_split(ids, 16)])
         return float(-np.log(softmax(logits)[np.arange(V) == labels[..., None]] + 1e-30).mean())
 
     def read_again(self):
@@ -464,9 +468,16 @@ class Trained:
         """Say what the model has learned instead."""
         own = np.ravel(self.losses)[-max(1, np.size(self.losses) // 20) :].mean()
         held = self.nats(self.ids, self.labels)
-        if self.nats(self.ids, self.ids) < 0.5 * held:
+        turned = self.nats(self.ids, self.labels, w=transposed(self.w))
+        if turned < 0.9 * held and self.rate * turned < self.alone - BEGUN:
+            return "turned", (
+                "with its square matrices transposed the model is a good one: `x @ W_q` is meant"
+            )
+        ahead = self.nats(self.ids, self.labels, np.ones((WINDOW, WINDOW), bool))
+        copied = self.nats(self.ids, self.ids)
+        if copied < min(0.5 * held, ahead):
             return "copies", "the model repeats the token that it has just read: shift the labels"
-        if self.nats(self.ids, self.labels, np.ones((WINDOW, WINDOW), bool)) < 0.95 * held:
+        if ahead < 0.95 * held:
             return "leak", "the model predicts well only where it sees what comes: mask it"
         if held - own > HEART * (1 + own):
             return "heart", (
@@ -525,11 +536,11 @@ def better_than_pairs(call, rng):
     """On two lessons that it hasn't read the model needs fewer bits than counted pairs do."""
     seed, run, few_steps = tried(call, rng)
     call.trained(seed)
+    took_work(call, few_steps)
     if run.own > run.pairs or run.looks_back() < HELPS:
         kind, message = run.symptom()
         credit = (run.alone - BEGUN - run.own) / (run.alone - BEGUN - run.pairs)
         raise Mismatch(message, kind=kind, credit=max(0.0, credit) if kind == "short" else 0.0)
-    took_work(call, few_steps)
 
 
 @exercise.check(points=4, after=better_than_pairs, draws="training")
@@ -597,6 +608,13 @@ def labels_not_shifted(seed, d, text):
 def future_seen(seed, d, text):
     """Your model was trained without a mask, and saw what it was to predict."""
     return trained(seed, d, text, steps=150, mask=np.ones((WINDOW, WINDOW), bool))
+
+
+@exercise.misconception
+def square_matrices_transposed(seed, d, text):
+    """Your square matrices are transposed, as torch keeps them: here `x @ W_q` is meant."""
+    weights, losses = trained(seed, d, text, steps=600)
+    return transposed(weights), losses
 
 
 @exercise.misconception(fatal="nothing of the text is known, but a few windows")

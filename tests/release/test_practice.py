@@ -183,6 +183,31 @@ def test_what_a_practice_shows_is_right_for_at_most_a_quarter_of_a_class(mini):
     assert [5] not in shown  # which most have
 
 
+THRICE = '''
+@exercise.part(points=1, answer=Numbers())
+def thrice(k):
+    """Three times k."""
+    return 3 * k
+
+@exercise.part(points=1, answer=Choice("AB"))
+def letter():'''
+
+
+def test_all_sets_together_have_the_numbers_of_a_part_of_at_most_a_quarter_of_a_class(mini):
+    """A part that uses one number of seven: each answer is right for a seventh, all for all."""
+    letter = '\n@exercise.part(points=1, answer=Choice("AB"))\ndef letter():'
+    stub = [("doubled = None", "doubled = None\nthrice = None")]
+    more = ('source="None", pool=8)', 'source="None", pool=64)')
+    course = mini(by_hand=[(letter, THRICE), more], a01_mini=stub)
+    files = build(course)
+    practice = json.loads(files["help.json"])["by_hand"]["practice"]
+    pool = json.loads(files["check.json"])["exercises"]["by_hand"]["pool"]
+    shown = {each["numbers"]["k"] for each in practice["sets"]}
+    asked = [part["name"] for part in practice["parts"]]
+    assert "thrice" not in asked or sum(each["k"] in shown for each in pool) <= len(pool) / 4
+    assert "doubled" in asked
+
+
 HINTED = [('source="None", pool=8)', 'source="None", pool=8, hints=["Look at x.", "Add x to x."])')]
 
 

@@ -109,6 +109,7 @@ _ALSO = {
     LINEARITY: ("factor", "constant", "out of the sum"),
     "derivative of exp": ("exponential",),
     "transpose of a product": ("^t", "transpos"),
+    "variance of a multiple": ("factor", "constant", "squared"),
 }
 
 
