@@ -755,7 +755,7 @@ def all_or_nothing(call, rng):
     """A sentence of the text has the share 1, over the end of a line too; another one has 0."""
     words = rng.permutation(WORDS).tolist()
     text = f"The {' '.join(words[:5])}\n{' '.join(words[5:])}."
-    agree(call(" ".join(words[2:8]).upper(), text, 4), 1.0)
+    agree(call(" ".join(words[2:8]).capitalize(), text, 4), 1.0)
     agree(call(" ".join(words[::-1]), text, 4), 0.0)
 
 
@@ -764,7 +764,7 @@ def shares_of_windows(call, rng):
     """Half a sentence, other lengths of windows, other letters and marks."""
     for sentence in (
         "each key says how well it fits the model of another notebook",
-        "THE KEYS ANSWER — and the values are added up, with these weights!",
+        "The Keys answer — and the Values are added up, with these weights!",
         "What fits well counts much; what fits well counts little.",
         "next layer does the same again on what has come of nothing",
     ):
