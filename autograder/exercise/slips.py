@@ -124,13 +124,6 @@ def one_entry_wrong(right: Any, given: Any) -> Iterator[Any]:
         yield other
 
 
-def the_same_everywhere(right: Any, given: Any) -> Iterator[Any]:
-    """All your entries are the same number; the right ones are not."""
-    fits = _is_numbers(right) and np.shape(given) == right.shape and right.size > 1
-    if fits and is_trivial(np.asarray(given), right):
-        yield given
-
-
 #: How far off something is: few numbers may be so by chance.
 OF_SIZE: tuple[Slip, ...] = (
     opposite_sign,
@@ -150,7 +143,6 @@ SLIPS: tuple[Slip, ...] = (
     permuted,
     another_shape,
     one_entry_wrong,
-    the_same_everywhere,
 )
 
 
@@ -161,7 +153,7 @@ def other_order(right: Any, given: Any) -> Iterator[Any]:
 
 
 #: What is looked for in the results of functions.
-FUNCTION_SLIPS = (other_order, *SLIPS[:-2])
+FUNCTION_SLIPS = (other_order, *SLIPS[:-1])
 
 #: What a slip raises where it can't be made.
 _IMPOSSIBLE = (Undecided, ArithmeticError, ValueError, TypeError)

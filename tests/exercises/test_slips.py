@@ -49,7 +49,6 @@ RIGHT = np.array([[0.31, 2.7, 5.0], [1.2, 0.44, 8.1], [0.9, 3.3, 6.6]])
         (RIGHT[[1, 0, 2]], "permuted"),
         (RIGHT.ravel(), "another_shape"),
         (RIGHT + np.eye(3)[0] * np.eye(3)[0][:, None], "one_entry_wrong"),
-        (np.full((3, 3), 0.81), "the_same_everywhere"),
         (RIGHT + 1, ""),
         (RIGHT * 1.5, ""),
         (RIGHT * 0.3, ""),  # log10(2) is 0.301
