@@ -866,6 +866,65 @@ if plt:
 # question, and not answered here.
 
 # %% [markdown]
+# ### Where copying ends
+#
+# How short may the window be? Put your own mask into the model. Its sentences are `^` and a motif, said again and again and cut after $n$ symbols; from the
+# first letter of the second pass on everything is known: for `^BADGEBADGE` and so on, behind the second B comes A, then D, G, E, B, …. The next cell is the whole model,
+# which takes a mask for both layers.
+
+# %%
+LETTERS = "^ABCDEFGHIJ"
+trained = {name: array.astype(float) for name, array in np.load("echo.npz").items()}
+
+
+def rms_norm(x, gains):
+    return x / np.sqrt((x**2).mean(-1, keepdims=True) + 1e-5) * gains
+
+
+def turned(x):
+    """Rotate neighbouring pairs of columns by angles that grow with the position."""
+    angles = np.outer(np.arange(x.shape[-2]), 100.0 ** (-np.arange(0, 8, 2) / 8))
+    a, b = x[..., ::2], x[..., 1::2]
+    pairs = [a * np.cos(angles) - b * np.sin(angles), a * np.sin(angles) + b * np.cos(angles)]
+    return np.stack(pairs, axis=-1).reshape(x.shape)
+
+
+def predicted(ids, mask):
+    """Return a row of logits for each symbol; mask (n, n), True = may attend."""
+    x = trained["embed"][ids]
+    for i in (0, 1):
+        norm1, norm2, wq, wk, wv, wo, gate, up, down = (
+            trained[name][i] for name in ("norm1", "norm2", "wq", "wk", "wv", "wo", "gate", "up", "down")
+        )
+        y = rms_norm(x, norm1)
+        Q, K, V = ((y @ W).reshape(len(ids), 2, 8).transpose(1, 0, 2) for W in (wq, wk, wv))
+        S = np.where(mask, turned(Q) @ turned(K).transpose(0, 2, 1) / 8**0.5, -np.inf)
+        A = np.exp(S - S.max(-1, keepdims=True))
+        A = A / A.sum(-1, keepdims=True)
+        x = x + (A @ V).transpose(1, 0, 2).reshape(len(ids), 16) @ wo
+        y = rms_norm(x, norm2)
+        z = y @ gate
+        x = x + (z / (1 + np.exp(-z)) * (y @ up)) @ down
+    return rms_norm(x, trained["norm"]) @ trained["unembed"]
+
+
+# %%
+your_numbers("echo_window")
+
+# %% [markdown]
+# 1. `counts`: your sentence has $n$ symbols, `^` among them. For the reaches $w = 0, 1, \dots, 9$ (`local_mask(n, w, causal=True)`), how many of the letters that are known does the model predict,
+#    as the letter with the largest logit? The first that is known is the second letter of the second pass. Ten whole numbers.
+# 2. `least`: the least reach at which copying works, for a motif of $m$ letters. A formula in `m`; try other motifs.
+# 3. `costs`: for your motif, what do the letters that are known cost on average, in nats: one reach *below* the least one, and at the least one? Two numbers.
+# 4. `why`: with two layers of reach $w$ a symbol is reached from $2w$ places back. Why doesn't that help?
+
+# %% exercise="echo_window"
+counts = None  # ten whole numbers
+least = None   # a formula in m
+costs = None   # two numbers
+why = None     # one of "A", "B", "C", "D"
+
+# %% [markdown]
 # ## What you can do now
 #
 # You can derive linear attention from softmax attention and run it as a recurrence, say what a number of features can't

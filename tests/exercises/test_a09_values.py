@@ -2,6 +2,7 @@
 
 from functools import cache
 
+import jupytext
 import numpy as np
 import pytest
 
@@ -30,6 +31,7 @@ POINTS = {
     "sparse_hops": [3, 2],
     "topk_mass": [1, 1, 2, 1],
     "efficient_classes": [3, 1, 1],
+    "echo_window": [0.75, 0.5, 0.25, 0.5],
 }
 
 
@@ -145,3 +147,37 @@ class TestLinCausal:
             np.testing.assert_allclose(function(*later)[:20], function(Q, K, V)[:20])
         leak = m.sums_over_all_keys(*later)[:20] - m.sums_over_all_keys(Q, K, V)[:20]
         assert np.abs(leak).max() > 0.01
+
+
+class TestEchoWindow:
+    def test_copying_begins_at_one_reach_for_each_length(self):
+        exercise = module("echo_window").exercise
+        for motif in ("FACE", "BADGE", "CAHGJF", "CAHGJFD", "CAHGJFDE"):
+            found = solve(exercise, {"motif": motif, "n": 24})
+            least = int(at(found["least"], m=len(motif)))
+            known = 24 - 2 - len(motif)
+            assert list(found["counts"]) == [0] * least + [known] * (10 - least)
+            below, there = found["costs"]
+            assert below > 2
+            assert there < 0.01
+
+    def test_figures(self):
+        found = solve(module("echo_window").exercise, {"motif": "BADGE", "n": 24})
+        same(found["costs"], [9.1018631, 0.0011186523])
+
+    def test_the_notebook_has_the_same_model(self, monkeypatch):
+        m, theory = (
+            module("echo_window"),
+            load_module(ROOT / "reference/a11_theory/head_profile.py"),
+        )
+        monkeypatch.chdir(ROOT / "assignments" / ID / "data")
+        notebook = jupytext.read(ROOT / "assignments" / ID / f"{ID}.py")
+        [cell] = [cell for cell in notebook.cells if "def predicted(" in cell.source]
+        names = {"np": np}
+        exec(compile(cell.source, "predicted", "exec"), names)
+        ids = m.read("BADGE", 24)
+        for mask in (np.tri(24, dtype=bool), module("sparse_local").local_mask(24, 3, causal=True)):
+            ours = m.under("BADGE", 24, mask)
+            np.testing.assert_allclose(names["predicted"](ids, mask), ours, rtol=1e-8, atol=1e-8)
+        full = m.under("BADGE", 24, np.tri(24))
+        np.testing.assert_allclose(full, theory.echo_pass(m.ECHO, ids)[0], rtol=1e-8, atol=1e-8)
