@@ -20,6 +20,7 @@ WEIGHT = "sum(f_a*g_ja, a, 1, r)"
 VARIANCE = "n*((s^2 + a^2)*(t^2 + b^2) - a^2*b^2)"
 TRACE = "p1*(1 - p1) + p2*(1 - p2) + p3*(1 - p3)"
 APART = "M - (w1*v1 + w2*v2 + w3*v3)"
+LAW = "q_i*(c_i/q_i) + (1 - sum(q_k*(c_k/q_k), k))*(p_i - c_i)/sum(p_k - c_k, k)"
 HALF = "sum(exp(s_k)*v_k/2, k)"
 OUTPUT = (
     "(sum(exp(a_j)*u_j, j, 1, p) + sum(exp(s_k)*v_k, k))"
@@ -74,6 +75,8 @@ GONE_WRONG = {
         ),
     ],
     ("a10_scale_adapt", "prefix_attn", "mixture_steps"): [
+        (["P/(P + S)*x + (1 - P/(P + S))*y", "l*x + (1 - l)*y"], 0, 0),
+        (["(P/(P + S)*x + (1 - P/(P + S))*y)/2 + (l*x + (1 - l)*y)/2", "l*x + (1 - l)*y"], 0, 0),
         ([OUTPUT.replace("sum(exp(s_k)*v_k, k)", f"{HALF} + {HALF}"), "l*x + (1 - l)*y"], 0, 0),
         ([MIXTURE, "l*x + (1 - l)*y"], 0, 0),
         ([MIXTURE, "l*x + y - l*y", "l*x + (1 - l)*y"], 0, 0),
@@ -142,6 +145,7 @@ GONE_WRONG = {
         (["n*((s^2 + E(q_i)^2)*(t^2 + b^2) - a^2*b^2)", VARIANCE], 0, 0.2),
     ],
     ("a13_modern", "speculative", "law_steps"): [
+        ([f"({LAW})*sum(p_k, k)/2 + p_i/2", "p_i"], 0, 0),
         (["p_i*sum(p_k, k)", "p_i"], 0, 0),  # the fact alone leads there, and to the result
     ],
     ("a05_positions", "alibi_shift", "steps_taken"): [

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 
 import sympy
 
@@ -107,7 +107,22 @@ class Disguises(Language):
         """Whether a line only mixes other ones that are equal, and says nothing else."""
         ways: list[Callable[[Line], Structure]] = [lambda one: one.structure]
         ways += [self._by_name] if self.differentiates else []
-        return any(self.essence.is_made_of(way(line), list(map(way, parts))) for way in ways)
+        if any(self.essence.is_made_of(way(line), list(map(way, parts))) for way in ways):
+            return True
+        others = [part for part in parts if part is not self.given]
+        return len(others) < len(parts) and self._mixes_with_one(line, parts, others)
+
+    def _mixes_with_one(self, line: Line, parts: Sequence[Line], others: Sequence[Line]) -> bool:
+        """Whether the given expression is in a mixture, beside what is given to be 1.
+
+        What is 1 beside the result alone may well be the last line but one.
+        """
+        ones = dict.fromkeys(self.ones, ("name", "#1"))
+        form = self.essence.with_names(line.structure, ones)
+        made_of = self.essence.is_made_of
+        if form == line.essence or made_of(form, [other.structure for other in others]):
+            return False
+        return made_of(form, [part.structure for part in parts])
 
     def _by_name(self, line: Line) -> Structure:
         """Return how a line is written, with names for what they mean."""

@@ -108,6 +108,7 @@ def _counted(chain: Chain, first: str, last: str) -> Iterator[str]:
         if fact.right == "1":
             yield f"({first})*({fact.left})"
             yield f"({last})*({fact.left})"
+            yield f"({first})*({fact.left})/2 + ({last})/2"
 
 
 def _turned(start: sympy.Expr) -> Iterator[str]:

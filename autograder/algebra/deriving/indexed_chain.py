@@ -184,15 +184,18 @@ class IndexedChain(Justification):
     def leaps(self, before: Line, line: Line) -> bool:
         """Whether a first line says the result; a step that goes by rules says what it skips.
 
-        Where names put in lead to the result at once, it says no more with other brackets, nor does
-        it with a 1 beside it that is the reason for the step.
+        Where names put in lead to the result at once, it says no more with other brackets, or with
+        what such a name means; nor does it with a 1 beside it that is the reason for the step.
         """
         if self.has_rules:
             others = [name for name in self.known if name not in self._facts_of_one]
             if self.is_times_one(self.result, line):
                 return not any(self.goes_by(before, line, name) for name in others)
             bracketed = sympy.expand(line.expr - self.result.expr) == 0
-            return bool(bracketed) and self._is_named_alone
+            if not self._is_named_alone:
+                return False
+            named = [self._by_name(one) for one in (line, self.result)]
+            return bool(bracketed) or self.essence.is_made_of(named[0], named[1:])
         return super().leaps(before, line)
 
     @cached_property
