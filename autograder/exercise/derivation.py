@@ -45,7 +45,8 @@ class Derivation(Answer):
       says to be 1 or ``I``; to skip everything up to such a line is to jump to the result;
     - definitions put in before a given derivative is carried out, or into the result; without
       rules also those of names in start and target alike, or where the target is a number, if
-      nothing else is between;
+      nothing else is between; the result with a name written out, where "definition" alone leads
+      to it;
     - in equations, a line in which the given derivative still stands, or the same done to both
       sides of a known one;
     - a ``Σ`` from one number to another beyond its terms; a factor that cancels, unless numerator
