@@ -32,8 +32,6 @@ NONE: Mapping[str, Any] = {}  #: no function of the student's
 MOST_WRONG = 3
 Slack = Any  #: what rounding of carried values allows, entry by entry
 
-_ALL_THE_SAME = "All your entries are the same; the right ones are not."
-
 
 @dataclass
 class Own:
@@ -176,7 +174,9 @@ def by_itself(part: Part, answer: Any, right: Any, slack: Slack = 0.0) -> Judgem
     """Judge an answer by the right one alone; what takes no work earns nothing in part."""
     found = part.answer.judge(answer, right, slack=slack)
     if found.credit < 1 and np.size(answer) > 1 and is_trivial(answer, right):
-        return found._replace(credit=0.0, feedback=_ALL_THE_SAME)
+        return found._replace(
+            credit=0.0, feedback="All your entries are alike; the right ones aren't."
+        )
     return found
 
 

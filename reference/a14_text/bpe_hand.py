@@ -276,6 +276,12 @@ def saved_so_far(text, merges):
 
 
 @lengths.misconception()
+def saved_behind_the_first(text, merges):
+    """You counted the tokens that are saved. How many are left?"""
+    return [len(text), *(len(text) - len(row) for row in rows(text, merges)[1:])]
+
+
+@lengths.misconception()
 def pairs_for_tokens(text, merges):
     """You counted pairs of neighbours. A text has one token more than that."""
     return [len(row) - 1 for row in rows(text, merges)]
