@@ -723,9 +723,9 @@ dear = None      # letters, as in "BE"
 def echo_logits(ids: "array of whole numbers (n,)", model: dict) -> "array (n, V)":
     """Return a row of logits for each symbol, which say what comes next.
 
-    >>> zeros = {name: np.zeros((1, 2, 2)) for name in ("wq", "wk", "wv", "wo", "gate", "up", "down")}
-    >>> zeros |= {"norm1": np.ones((1, 2)), "norm2": np.ones((1, 2)), "norm": np.ones(2)}
-    >>> zeros |= {"embed": np.array([[3.0, 3.0], [-5.0, 5.0]]), "unembed": np.eye(2)}
+    >>> zeros = {name: np.zeros((1, 4, 4)) for name in ("wq", "wk", "wv", "wo", "gate", "up", "down")}
+    >>> zeros |= {"norm1": np.ones((1, 4)), "norm2": np.ones((1, 4)), "norm": np.ones(4)}
+    >>> zeros |= {"embed": np.array([[3.0, 3, 3, 3], [-5, 5, -5, 5]]), "unembed": np.eye(4, 2)}
     >>> echo_logits(np.array([0, 1]), zeros).round(2)
     array([[ 1.,  1.],
            [-1.,  1.]])
