@@ -174,9 +174,7 @@ def by_itself(part: Part, answer: Any, right: Any, slack: Slack = 0.0) -> Judgem
     """Judge an answer by the right one alone; what takes no work earns nothing in part."""
     found = part.answer.judge(answer, right, slack=slack)
     if found.credit < 1 and np.size(answer) > 1 and is_trivial(answer, right):
-        return found._replace(
-            credit=0.0, feedback="All your entries are alike; the right ones aren't."
-        )
+        return found._replace(credit=0.0, feedback="Your entries are all alike; right ones aren't.")
     return found
 
 
