@@ -7,7 +7,7 @@ from collections import Counter
 from itertools import pairwise
 
 import numpy as np
-from jaxtyping import Int
+from jaxtyping import Int, Integer
 from numpy import ndarray
 
 from autograder.exercise import Choice, Exercise, agree, data_file, require
@@ -62,7 +62,7 @@ def learn(x, count, V=256, chosen=lambda c: min(c, key=lambda p: (-c[p], p)), le
 
 
 @exercise.reference
-def train(x: Int[ndarray, " n"], count: int, V: int = 256) -> Int[ndarray, "k 2"]:
+def train(x: Integer[ndarray, " n"], count: int, V: int = 256) -> Int[ndarray, "k 2"]:
     """Return the first merges of a text, at most count of them."""
     return learn(x, count, V)
 
