@@ -236,6 +236,7 @@ OTHERS = {
     "course/shipping": "packages that ship to students",
     "course/packages": "what references import",
     "course/verify": "stubs",
+    "course/ways": "how a reference computes a part",
     "course/simulate": "answers that a simulated class is given",
     "course/proofs/follow_through": "what a part of a reference uses",
     "algebra/reading/lexer": "our own tokens of formulas: within the budget of judging",

@@ -6,6 +6,7 @@ import sys
 import pytest
 
 from ..accessibility import COLOURS, violations
+from ..chromium import browsing
 from ..loaded import ROOT
 
 sys.path.insert(0, str(ROOT / "docs" / "pictures"))
@@ -21,12 +22,12 @@ MARKS = (
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning")
-def test_a_check_is_a_page_with_formulas_signs_and_words(tab, tmp_path, monkeypatch):
+def test_a_check_is_a_page_with_formulas_signs_and_words(tmp_path, monkeypatch):
     monkeypatch.setenv("JUPYTER_DATA_DIR", str(tmp_path / "data"))
     monkeypatch.setenv("IPYTHONDIR", str(tmp_path / "ipython"))
     path = notebook(tmp_path / "a01_softmax")
     subprocess.run([sys.executable, "-m", "jupyter", "trust", path], check=True)
-    with jupyterlab(path.parent) as address:
+    with browsing(tmp_path / "profile") as tab, jupyterlab(path.parent) as address:
         tab.open(f"{address}/doc/tree/{path.name}")
         tab.wait(TYPESET)
         marks = set(tab.ask(MARKS))
@@ -34,5 +35,3 @@ def test_a_check_is_a_page_with_formulas_signs_and_words(tab, tmp_path, monkeypa
         for scheme in ("light", "dark"):
             tab.prefer(scheme)
             assert not violations(tab, rules=COLOURS, where=OUTPUTS)
-        tab.prefer("light")
-        tab.open("about:blank")
