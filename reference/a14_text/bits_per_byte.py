@@ -430,7 +430,9 @@ def without_training(call, rng):
 
 @exercise.check(points=0.25)
 def a_larger_vocabulary(call, rng):
-    """Tokens that stand in neither text take their part of the probability."""
+    """Tokens in neither text take their part of the probability, also where counts are large."""
+    long = rng.integers(0, 2, 1500)
+    agree(call(long, long, 3, 1.0), bigram_bits(long, long, 3, 1.0), what="the mean of the bits")
     train, test = texts(rng)
     agree(
         call(train, test, 40, 1.0), bigram_bits(train, test, 40, 1.0), what="the mean of the bits"
@@ -442,6 +444,13 @@ def a_larger_vocabulary(call, rng):
 def loss_in_nats(train, test, V, alpha):
     """Yours are nats. Take logarithms to the base 2."""
     return bigram_bits(train, test, V, alpha) * np.log(2)
+
+
+@exercise.misconception
+def counts_in_a_byte(train, test, V, alpha):
+    """Your counts begin anew behind 255. Count in an array of a larger type."""
+    P = smoothed(table(train, V).astype(np.uint8), alpha)
+    return float(-np.log2(P[test[:-1], test[1:]]).mean())
 
 
 @exercise.misconception

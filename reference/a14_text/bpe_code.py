@@ -354,7 +354,9 @@ def new_token_beside_the_old(x, count, V=256):
 
 
 @exercise.reference
-def encode(x: Int[ndarray, " n"], merges: Int[ndarray, "k 2"], V: int = 256) -> Int[ndarray, " m"]:
+def encode(
+    x: Integer[ndarray, " n"], merges: Int[ndarray, "k 2"], V: int = 256
+) -> Int[ndarray, " m"]:
     """Return the tokens of a text: the merges, carried out in their order."""
     ids = listed(x)
     for new, pair in enumerate(map(tuple, np.reshape(merges, (-1, 2)).tolist()), V):
@@ -424,9 +426,9 @@ def merges_in_their_order(call, rng):
 
 @exercise.check(points=0.5)
 def a_page_in_tokens(call, rng):
-    """A few hundred bytes of the course, with its first 200 merges; and letters 0, 1, 2."""
+    """Bytes of the course, as they are read, with its first 200 merges; and letters 0, 1, 2."""
     start = int(rng.integers(0, 300_000))
-    x = COURSE[start : start + 400]
+    x = COURSE[start : start + 400].astype(np.uint8)
     same_tokens(call(x, LEARNT[:200]), x, LEARNT[:200])
     x, merges = rng.choice(3, 12), learn(rng.choice(3, 30), 4, 3)
     same_tokens(call(x, merges, 3), x, merges, 3)
@@ -440,6 +442,12 @@ def nothing_to_merge(call, rng):
         x = np.array(x, int)
         same_tokens(call(x, np.zeros((0, 2), int)), x, [])
         same_tokens(call(x, np.array([[200, 201]])), x, [[200, 201]])
+
+
+@exercise.misconception
+def tokens_in_a_byte(x, merges, V=256):
+    """Your tokens keep the type of the bytes, into which none above 255 fits: 256 becomes 0."""
+    return encode(x, merges, V).astype(x.dtype)
 
 
 @exercise.misconception
