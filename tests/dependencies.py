@@ -22,6 +22,7 @@ from functools import cache
 from importlib import metadata
 from pathlib import Path
 
+from autograder.course.keys import hash_file
 from autograder.sandbox import probe
 
 from .postgres import program as located
@@ -47,7 +48,8 @@ PROGRAMS = {"browser": "chromium", "postgres": "initdb"}
 READ = {name: ROOT / name for name in ("autograder", "bench", "docs", "tests")}
 READ |= {name: HERE / name for name in ("platforms", "sample_course")}
 #: What is no part of the project, though it lies in its folder; what is installed is in `versions`.
-_NOT_OURS = {"__pycache__", ".venv", ".git", ".hypothesis", ".pytest_cache", ".mypy_cache"}
+_CACHES = {"__pycache__", ".hypothesis", ".pytest_cache", ".mypy_cache", "records"}
+_NOT_OURS = {".venv", ".git", *_CACHES}
 
 
 @dataclass(frozen=True)
@@ -78,11 +80,17 @@ class Group:
 
 
 def opened_files():
-    """A set that from now on gets every file in this project's folder that this process opens."""
+    """A set that from now on gets every file in this project's folder that this process opens.
+
+    But for those that are hashed: with another hash something is computed anew, and not otherwise.
+    """
     found = set()
 
     def hook(event, values):
         if event == "open" and isinstance(values[0], (str, os.PathLike)):
+            caller = sys._getframe(1).f_back  # of what opens a path
+            if caller and caller.f_code is hash_file.__code__:
+                return
             with contextlib.suppress(OSError):  # a folder that is gone is nobody's
                 path = Path.cwd() / values[0]
                 if path.is_relative_to(ROOT):

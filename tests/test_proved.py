@@ -160,3 +160,12 @@ def test_what_has_read_more_than_its_key_knows_is_named_and_not_remembered(proje
     assert "kinds/test_words.py is not remembered" in said
     assert "does not know: docs/words.md (tests/dependencies.py)" in said
     assert ran(fresh(project)) == {"says", "holds"}
+
+
+def test_what_is_hashed_alone_decides_nothing(project):
+    sly = FILES["tests/kinds/test_words.py"].replace('"docs/words.md"', '"do" "cs" / "words.md"')
+    hashed = sly.replace("(Path(__file__)", "hash_file(Path(__file__)").replace(".read_text()", "")
+    key = f"from autograder.course.keys import hash_file\n{hashed}"
+    written(project, {"tests/kinds/test_words.py": key})
+    assert "is not remembered" not in run(project, **ALL)
+    assert ran(fresh(project)) == {"holds"}
