@@ -117,7 +117,7 @@ def measured(id: str, students: int) -> dict[str, Any]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("assignments", nargs="*", help="by default all without a training")
+    parser.add_argument("assignments", nargs="*", help="by default all")
     parser.add_argument("--students", type=int, default=30)
     parser.add_argument("--in", dest="root", type=Path, help=argparse.SUPPRESS)
     parser.add_argument("--out", type=Path, help="a file of results; it may hold others")

@@ -14,11 +14,17 @@ _FINE = (
 
 
 def judge_lines(given: Any, _expected: Any, rule: Any, *, hint: Any) -> Judgement:
-    """Judge lines as far as numbers tell: the first that differs is wrong, and a point shows it."""
+    """Judge lines as far as numbers tell: the first that differs is wrong, and a point shows it.
+
+    A line without numbers is neither right nor wrong.
+    """
     try:
         reader: Any = importlib.import_module("check_formulas")
     except (ImportError, SyntaxError):  # it needs Python 3.10
         return Judgement(0.0, feedback="put check_formulas.py beside check.py to have it looked at")
     asked = reader.statement_of(hint, rule, reader.CALLS, reader.CONSTANTS)
-    said = reader.first_problem(given, asked)
-    return Judgement(float(not said), feedback=said or _FINE)
+    if said := reader.first_problem(given, asked):
+        return Judgement(0.0, feedback=said)
+    if unknown := reader.not_computed(given, asked):
+        return Judgement(0.5, feedback=unknown)
+    return Judgement(1.0, feedback=_FINE)

@@ -49,14 +49,19 @@ def listed(x):
     return [int(token) for token in x]
 
 
-def learn(x, count, V=256, chosen=lambda c: min(c, key=lambda p: (-c[p], p)), least=2):
+def commonest(counts):
+    """The pair at most places; of several that with the smallest tokens."""
+    return min(counts, key=lambda pair: (-counts[pair], pair))
+
+
+def learn(x, count, V=256, chosen=commonest, least=2, replaced=merged):
     """Learn merges, by some rule for which pair is next, until it stands at too few places."""
     ids, found = listed(x), []
     while len(found) < count:
         counts = Counter(pairwise(ids))
         if not counts or counts[pair := chosen(counts)] < least:
             break
-        ids = merged(ids, pair, V + len(found))
+        ids = replaced(ids, pair, V + len(found))
         found.append(pair)
     return np.array(found, int).reshape(-1, 2)
 
@@ -302,15 +307,7 @@ def stops_below_three(x, count, V=256):
 def type_of_bytes_kept(x, count, V=256):
     """Your text keeps the type of its bytes, into which no token above 255 fits: 256 becomes 0."""
     top = np.iinfo(x.dtype).max + 1 if x.dtype.kind in "iu" else 2**63
-    ids, found = listed(x), []
-    while len(found) < count:
-        counts = Counter(pairwise(ids))
-        pair = min(counts, key=lambda p: (-counts[p], p), default=None)
-        if pair is None or counts[pair] < 2:
-            break
-        ids = merged(ids, pair, (V + len(found)) % top)
-        found.append(pair)
-    return np.array(found, int).reshape(-1, 2)
+    return learn(x, count, V, replaced=lambda ids, pair, new: merged(ids, pair, new % top))
 
 
 @exercise.misconception
@@ -326,18 +323,12 @@ def blanks_begin_no_pair(x, count, V=256):
 @exercise.misconception
 def right_token_stays(x, count, V=256):
     """You put the new token in the place of the left one, and leave the right one standing."""
-    ids, found = listed(x), []
-    while len(found) < count:
-        counts = Counter(pairwise(ids))
-        pair = min(counts, key=lambda p: (-counts[p], p), default=None)
-        if pair is None or counts[pair] < 2:
-            break
+
+    def replaced(ids, pair, new):
         behind = [*ids[1:], None]
-        ids = [
-            V + len(found) if both == pair else both[0] for both in zip(ids, behind, strict=True)
-        ]
-        found.append(pair)
-    return np.array(found, int).reshape(-1, 2)
+        return [new if both == pair else both[0] for both in zip(ids, behind, strict=True)]
+
+    return learn(x, count, V, replaced=replaced)
 
 
 @exercise.misconception(credit=0.5)

@@ -303,6 +303,7 @@ def test_a_derivation_is_practised_on_another_statement(deriving):
         (["diff(x^3, x) - diff(x, x)"], "the last is not yet in the form 3*x^2 - 1."),
         (["diff(x^2 + x, x)", "2*x + 1"], "Line 1 is not equal to what is given"),
         (["diff(x^3 - x, x"], "✗ form     steps: line 1:"),
+        (["diff(x^3 - x, x)", "cosh(x)", "3*x^2 - 1"], "steps: a notebook can't compute line 2:"),
     ],
 )
 def test_a_line_that_differs_is_shown_with_a_point(deriving, lines, said):

@@ -93,6 +93,15 @@ def first_problem(texts: Sequence[str], asked: Statement) -> str:
     return _not_done(lines[1:], asked)
 
 
+def not_computed(texts: Sequence[str], asked: Statement) -> str:
+    """Say of which lines nothing is known, as they have no value here; "" where all have one."""
+    unknown = [line.name for line in _lines_read(texts, asked) if not asked.known_at(line.text)]
+    if not unknown:
+        return ""
+    names = ", ".join(dict.fromkeys(unknown))
+    return f"a notebook can't compute {names}: that may be right. No line that it can is wrong."
+
+
 def _lines_read(texts: Sequence[str], asked: Statement) -> list[_Line]:
     declared = declared_names(asked.known)
     return [

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from autograder.algebra.building.library import CONSTANTS, COUNTS
-from autograder.algebra.reading.followed_lines import first_problem, statement_of
+from autograder.algebra.reading.followed_lines import first_problem, not_computed, statement_of
 from autograder.course.config import CourseError
 from autograder.course.discover import Assignment
 from autograder.course.leak import leaks
@@ -52,9 +52,7 @@ def _stated(exercise: Exercise) -> Iterator[str]:
             continue
         asked = statement_of(other["hint"], other["rule"], COUNTS, CONSTANTS)
         lines, last = other["right"], other["right"][-1]
-        unknown = [line for line in lines if not asked.known_at(line)]
-        said = [first_problem(lines, asked)]
-        said += [f"{line} can't be computed in a notebook" for line in unknown]
+        said = [first_problem(lines, asked), not_computed(lines, asked)]
         if not first_problem([*lines[:-1], f"{last} + ({last}) + 1"], asked):
             said.append("a wrong last line isn't found")
         graded = {"".join(line.split()) for way in part.routes for line in _lines_of(way)} - {"0"}
