@@ -162,6 +162,9 @@ def show(id: str, found: dict[str, dict[str, Any]]) -> None:
             f"{len(one['differing'])} differ, {len(one['wrong'])} wrong",
             flush=True,
         )
+        for item in [*{**one["differing"], **one["wrong"]}][:5]:
+            said = one["wrong"].get(item) or one["differing"][item]
+            print(f"    {item}: {json.dumps(said, ensure_ascii=False):.200}")
 
 
 def write(path: Path, added: dict[str, Any]) -> None:

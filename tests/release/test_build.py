@@ -302,6 +302,8 @@ def recorded(values, dtype):
         (0.123455, 0.123456, 6, True),
         (0.123455, 0.123456, None, False),
         (0.1234, 0.1235, 6, False),
+        ([[2, 4], [0.0105467, 16.0], 0], [[2, 4], [0.010546, 16.0], 0], 6, True),  # a mark
+        ([[2, 4], [0.0105467, 16.0], 0], [[2, 4], [0.011, 16.0], 0], 6, False),
     ],
 )
 def test_recorded_numbers_differ_beyond_their_types_rounding_or_not(old, new, digits, same):
