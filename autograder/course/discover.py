@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -72,13 +72,16 @@ def text_of(course: Course, id: str) -> Path:
     return course.root / "assignments" / id / f"{id}.py"
 
 
-def load_assignment(course: Course, id: str) -> Assignment:
+def load_assignment(course: Course, id: str, wanted: Collection[str] = ()) -> Assignment:
     """Load an assignment's text and the references of its exercises.
+
+    Where some are ``wanted``, those behind the last of them are left out: what stands before them
+    students have written already.
 
     Raises
     ------
     CourseError
-        If the text is missing or names an exercise twice.
+        If the text is missing, names an exercise twice, or not one that is wanted.
     """
     path = text_of(course, id)
     if not path.is_file():
@@ -96,6 +99,12 @@ def load_assignment(course: Course, id: str) -> Assignment:
         _demand_sections(id, left_out, {name: name in places for name in names})
         cells = without(cells, left_out)
         names = [name for name in names if name not in left_out]
+    if unknown := set(wanted) - set(names):
+        raise CourseError(
+            f"{id} has no exercise {', '.join(sorted(unknown))}; it has {', '.join(names)}"
+        )
+    if wanted:
+        names = names[: max(map(names.index, wanted)) + 1]
     folder = course.root / "reference" / id
     found = {name: load_exercise(folder / f"{name}.py", gpu=course.gpu) for name in names}
     return Assignment(course, id, cells, found)

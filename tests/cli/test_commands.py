@@ -79,6 +79,14 @@ def test_an_unknown_exercise_is_answered_with_the_known_ones(monkeypatch, capsys
     assert "m01_motion has no exercise fal; it has fall, mean_speeds" in errors
 
 
+def test_verify_of_one_exercise_loads_none_behind_it(monkeypatch, capsys, course):
+    (course.root / "reference/m01_motion/mean_speeds.py").write_text("raise SystemExit('loaded')")
+    first = run(monkeypatch, capsys, "verify", "m01/fall", "--course", course.root)
+    later = run(monkeypatch, capsys, "verify", "m01/mean_speeds", "--course", course.root)
+    assert (first[0], later[0]) == (0, 1)
+    assert "loaded" in later[1]
+
+
 def test_verify_finds_a_limit_for_an_exercise_that_is_none(monkeypatch, capsys, course):
     config = course.root / "course_config.py"
     config.write_text(config.read_text() + "\nc.Course.exercise_limits = {'fal': {}}\n")

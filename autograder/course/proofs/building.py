@@ -21,6 +21,7 @@ from autograder.grading.recorder import Recorder
 from autograder.grading.repeat import repeats
 from autograder.grading.replay import seed_of
 from autograder.sandbox import StudentError
+from autograder.sandbox.wire.requests import Request
 from autograder.student.differences import Comparison, difference
 
 Function = Callable[..., Any]
@@ -113,18 +114,25 @@ def _named(code: CodeType) -> set[str]:
     return set(code.co_names).union(*map(_named, inner))
 
 
+class _Few(Recorder):
+    """Records two calls, which tell functions apart: some checks call for seconds."""
+
+    def record(self, request: Request) -> Any:
+        if len(self.calls) == 2:
+            raise Mismatch("enough")
+        return super().record(request)
+
+
 @cache
 def _asked(function: CheckedFunction) -> Recorder:
-    """Return the calls of the first check that calls a function for what it returns."""
+    """Return the first calls of a check that calls a function for what it returns."""
     recorder = Recorder(function.solution)
     for check in function.checks:
         if check.gpu:
             continue
-        recorder = Recorder(function.solution)
-        try:
+        recorder = _Few(function.solution)
+        with contextlib.suppress(Mismatch, StudentError):
             check.run(recorder, seed_of(function, check))
-        except (Mismatch, StudentError):
-            continue
         if recorder.calls and not recorder.metered:
             break
     return recorder
