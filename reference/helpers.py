@@ -359,10 +359,11 @@ def adam(weights, gradients, steps, rate):
         yield loss
 
 
-def echo_pass(weights, ids, off=()):  # given
+def echo_pass(weights, ids, off=(), hook=lambda _, array: array):  # given
     """Logits (n, V) and maps (layers, heads, n, n) of the small trained model in echo.npz.
 
-    ``off`` holds heads, as (layer, head), that add nothing.
+    ``off`` holds heads, as (layer, head), that add nothing. ``hook`` gets what is computed at a
+    place, ("heads", layer) or ("stream", layer), and returns what the model goes on with.
 
     >>> names = ("wq", "wk", "wv", "wo", "gate", "up", "down")
     >>> none = {name: np.zeros((2, 4, 4)) for name in names}
@@ -390,8 +391,9 @@ def echo_pass(weights, ids, off=()):  # given
         for head in range(h):
             out[head] *= (layer, head) not in off
         maps.append(A)
-        x = x + merge_heads(out) @ w["wo"]
+        x = x + merge_heads(hook(("heads", layer), out)) @ w["wo"]
         y = norm(x, w["norm2"])
         gate = y @ w["gate"]
         x = x + (gate / (1 + np.exp(-gate)) * (y @ w["up"])) @ w["down"]
+        x = hook(("stream", layer), x)
     return norm(x, weights["norm"]) @ weights["unembed"], np.stack(maps)

@@ -309,8 +309,12 @@ def rotate(x):
     return np.stack([pairs.real, pairs.imag], axis=-1).reshape(x.shape)
 
 
-def echo(text, off=()):
-    """Return logits (n, 11) and maps (layer, head, n, n); heads in `off`, such as (1, 0), add nothing."""
+def echo(text, off=(), hook=lambda place, array: array):
+    """Return logits (n, 11) and maps (layer, head, n, n); heads in `off`, such as (1, 0), add nothing.
+
+    `hook` gets what is computed at a place, `("heads", layer)` (2, n, 8) or `("stream", layer)` (n, 16), and
+    returns what the model goes on with.
+    """
     ids = np.array([LETTERS.index(letter) for letter in text])
     x, maps = echo_weights["embed"][ids].astype(float), []
     future = ~np.tri(len(ids), dtype=bool)
@@ -326,10 +330,12 @@ def echo(text, off=()):
         for head in range(2):
             if (layer, head) in off:
                 heads[head] = 0
+        heads = hook(("heads", layer), heads)
         x = x + heads.swapaxes(0, 1).reshape(len(ids), 16) @ w["wo"]
         y = rms_norm(x, w["norm2"])
         gate = y @ w["gate"]
         x = x + (gate / (1 + np.exp(-gate)) * (y @ w["up"])) @ w["down"]
+        x = hook(("stream", layer), x)
         maps.append(A)
     return rms_norm(x, echo_weights["norm"]) @ echo_weights["unembed"], np.stack(maps)
 
@@ -782,6 +788,63 @@ if plt:
 # Head 1.1 and the layer behind it say D. Head 0.1 says next to nothing; yet without it the loss on repeats rose from 0.0006 to 3.82, as the fourth notebook showed. It
 # tells each letter who stands before it, and 1.1 looks that up: a part may be needed by others and say nothing itself. A share in a logit is an observation; what happens *without* a part
 # is an experiment. They answer different questions.
+
+# %% [markdown]
+# ### Put the clean run into the spoiled one
+#
+# Switching a head off says that something breaks, not what the head had to say. *Activation patching* asks that: run a sentence, keep what a head gives there, and put it into the run of another
+# sentence. A clean sentence ends with the second A: `^BADGEBA`, and D follows. In the spoiled one another letter stands in the place of the first A: `^BCDGEBA`. Now nothing tells the
+# model what came behind A: D costs 2.388 nats in place of 0.0003. Which head brings D back?
+#
+# `echo` has an argument for this: `hook(place, array)` gets the heads' outputs as `("heads", layer)`, of shape (2, n, 8), and returns what the model goes on with: the same array, or another one.
+# Such a function keeps what comes along:
+
+# %%
+kept = {}
+
+
+def keep(place, array):
+    """Remember a copy, change nothing."""
+    kept[place] = array.copy()
+    return array
+
+
+clean_logits, _ = echo("^BADGEBA", hook=keep)  # kept["heads", 0][1] is now what head 0.1 gives, (8, 8)
+
+# %%
+your_numbers("echo_patch")
+
+# %% [markdown]
+# Your two sentences differ in one letter. The *cost* is $-\log p$, at the end of the sentence, of the letter that follows in the clean one; the share that a change of the spoiled run *restores* is (cost of the spoiled run − cost of the changed run) / (cost of the
+# spoiled run − cost of the clean run). It is 1 if the letter is as likely as in the clean run, and may be negative.
+#
+# 1. `table`: put the output of one head, all rows of it, from the clean run into the spoiled one. The shares that are restored: a row for each layer, a column for each head.
+# 2. `place`: for head 0.1, and for head 1.1, one row of the output is enough. Which? Two positions, `^` being at 0.
+# 3. `path`: put in head 0.1 as before, and hold head 1.1 at its output *in the spoiled run*. What share is restored?
+#
+# A *linear probe* asks what could be read somewhere. Make 40 sentences to fit it and 10 to test it, with your `seed`:
+#
+#     rng = np.random.default_rng(seed)
+#     def sentence():
+#         letters = rng.permutation(list("ABCDEFGHIJ"))
+#         return ("^" + "".join(letters[: rng.integers(4, 9)]) * 6)[:24]
+#     fitted = [sentence() for _ in range(40)]
+#     tested = [sentence() for _ in range(10)]
+#
+# 4. `read`: for the rows 1 … 23 of the fitted sentences find the matrix (16, 11) that maps the stream to the symbol *before*, as a one-hot row, with least squares and no constant (`np.linalg.lstsq`). In how many
+#    of the 230 rows of the tested sentences has that symbol the largest entry? Three whole numbers: for the embedding, and for the stream behind layer 0 and behind layer 1, for each a matrix of its own.
+# 5. `shown`: what shows that the model *uses* what the probe reads behind layer 0?
+
+# %% exercise="echo_patch"
+table = None  # two rows of two numbers
+place = None  # two whole numbers
+path = None   # one number
+read = None   # three whole numbers
+shown = None  # one of "A", "B", "C", "D"
+
+# %% [markdown]
+# **Where you meet this.** Meng et al. (2022) found by patching in which layers GPT-2 XL keeps facts such as where a tower stands; Wang et al. (2022) took a circuit of 26 heads apart, path by path. Libraries such as TransformerLens offer a hook at
+# every place of a pretrained model.
 
 # %% [markdown]
 # ## What you can do now

@@ -21,6 +21,7 @@ POINTS = {
     "claim_audit": [6],
     "rnn_cnn_compare": [3, 2, 1],
     "scaling_fit": [2, 1, 1, 1],
+    "echo_patch": [1, 0.5, 0.5, 0.5, 0.5],
 }
 
 
@@ -41,6 +42,16 @@ def wrong(name, part, mistake, numbers=()):
     [asked] = [p for p in exercise.parts if p.name == part]
     [slip] = [m for m in asked.misconceptions if m.name == mistake]
     return evaluate(asked, slip, found)
+
+
+def notebook_names(monkeypatch):
+    """Return what the notebook's cells with the trained model define."""
+    monkeypatch.chdir(ROOT / "assignments" / ID / "data")
+    shown = {"np": np}
+    for cell in (ROOT / "assignments" / ID / f"{ID}.py").read_text().split("# %%"):
+        if any(text in cell for text in ('np.load("echo.npz")', "toy_maps = ", "def keep(")):
+            exec(cell, shown)
+    return shown
 
 
 def test_points_and_their_order():
@@ -123,12 +134,7 @@ class TestHeadProfile:
         same(found["entropy"], [0, 0, 1.096542, 0])
 
     def test_the_notebook_s_model_is_the_one_that_is_graded(self, monkeypatch):
-        monkeypatch.chdir(ROOT / "assignments" / ID / "data")
-        cells = (ROOT / "assignments" / ID / f"{ID}.py").read_text().split("# %%")
-        shown = {"np": np}
-        for cell in cells:
-            if 'np.load("echo.npz")' in cell or "toy_maps = " in cell:
-                exec(cell, shown)
+        shown = notebook_names(monkeypatch)
         np.testing.assert_allclose(shown["toy_maps"], module("head_profile").TOY, atol=1e-5)
         word = "^BADGEBADGEBADGEBADGEBAD"
         logits, _ = shown["echo"](word, off=[(1, 1)])
@@ -153,6 +159,53 @@ class TestHeadPruning:
         assert (found["needed"], found["ratio"]) == (2, 2)
         # Head 0.1 tells head 1.1 what stood before: without either the word is not repeated.
         np.testing.assert_allclose(found["losses"], [0.5397, 1.392, 3.567, 0.694, 3.825], rtol=1e-3)
+
+
+class TestEchoPatch:
+    numbers = {"clean": "^BADGEBA", "spoiled": "^BCDGEBA", "seed": 7}  # noqa: RUF012
+
+    def test_two_heads_bring_the_letter_back_and_one_through_the_other(self):
+        m = module("echo_patch")
+        found = solve(m.exercise, self.numbers)
+        np.testing.assert_allclose(found["table"], [[0.0079, 0.9998], [-0.0435, 1.0001]], atol=1e-4)
+        assert list(found["place"]) == [3, 7]
+        assert abs(found["path"]) < 0.1
+        costs = [m.cost(sentence, "D") for sentence in ("^BADGEBA", "^BCDGEBA")]
+        np.testing.assert_allclose(costs, [0.0003, 2.388], atol=5e-4)  # as the notebook says
+
+    def test_one_row_is_enough_and_no_other_does_anything(self):
+        m = module("echo_patch")
+        clean, spoiled = self.numbers["clean"], self.numbers["spoiled"]
+        for head, place in ((m.OLD, 3), (m.COPIER, 7)):
+            by_row = [m.restored(clean, spoiled, (head, clean), rows=[i]) for i in range(8)]
+            np.testing.assert_allclose(by_row, np.arange(8) == place, atol=0.01)
+
+    def test_what_is_drawn_shows_the_two_heads(self):
+        for seed in range(2):
+            drawn = module("echo_patch").draw(np.random.default_rng(seed))
+            assert len(drawn["clean"]) == len(drawn["spoiled"])
+            found = solve(module("echo_patch").exercise, drawn)
+            assert found["table"][:, 1].min() > 0.9
+            embedded, behind, at_the_end = found["read"]
+            assert embedded < 60 < at_the_end < behind
+
+    def test_the_notebook_s_hook_does_what_is_graded(self, monkeypatch):
+        shown = notebook_names(monkeypatch)
+        m, (clean, spoiled) = module("echo_patch"), list(self.numbers.values())[:2]
+        logits, kept = m.run(clean)
+        np.testing.assert_allclose(shown["clean_logits"], logits, atol=1e-8)
+        assert list(shown["kept"]) == list(kept)
+        for place, array in kept.items():
+            np.testing.assert_allclose(shown["kept"][place], array, atol=1e-8)
+
+        def put(place, array):
+            if place == ("heads", 0):
+                array[1] = shown["kept"][place][1]
+            return array
+
+        changed = shown["echo"](spoiled, hook=put)[0]
+        ours = m.run(spoiled, ((m.OLD, clean, tuple(range(8))),))[0]
+        np.testing.assert_allclose(changed, ours, atol=1e-8)
 
 
 class TestClaimAudit:
