@@ -1,0 +1,115 @@
+"""A blind trial: what becomes of submissions of which their author says what is right and wrong.
+
+A folder holds ``submitted/<student>/<assignment>/`` and ``manifest.json``, a list of
+
+    {"student", "assignment", "exercise", "item", "kind": "right", "wrong" or "follows", "slip"}
+
+where ``item`` is a part, a check or a function, and "follows" is wrong in nothing but an earlier
+answer.  All are graded as a class is, in a copy of the course; then each item that was said to be
+right and lost points is shown, and each wrong one by what its student was told: a known mistake by
+its name, a place or a counterexample, no more than that it isn't right, or nothing at all.  Whether
+a name fits the slip is for whoever reads the list.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shutil
+import tempfile
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+from autograder.course.config import Course
+from autograder.course.discover import load_assignment
+from autograder.course.grade import Grader
+from autograder.course.submissions import Handed
+from autograder.delivery.demo import copy_course
+from autograder.exercise import Exercise
+from autograder.grading.results import Item, Status
+
+ROOT = Path(__file__).resolve().parents[1]
+Entry = dict[str, str]
+VAGUE = {"This is not the right answer.", "The result is not the right number."}
+
+
+def graded(folder: Path) -> Iterator[tuple[tuple[str, str, str], Exercise, dict[str, Item]]]:
+    """Yield by (student, assignment, exercise) its outcomes by name."""
+    with tempfile.TemporaryDirectory() as place:
+        course = copy_course(ROOT, Path(place) / "course")
+        submitted = course.folder("submitted")
+        shutil.rmtree(submitted, ignore_errors=True)
+        shutil.copytree(folder / "submitted", submitted)
+        course = Course.load(course.root)
+        with Grader(course) as grader:
+            for path in sorted(submitted.glob("*/*/*.ipynb")):
+                if path.stem != path.parent.name:
+                    continue
+                student, id = path.parts[-3], path.stem
+                known = load_assignment(course, id).sound
+                for own in grader.grade(Handed(student, id, path)).grade.exercises:
+                    yield (
+                        (student, id, own.id),
+                        known[own.id],
+                        {item.name: item for item in own.items},
+                    )
+
+
+def said_of(entry: Entry, exercise: Exercise, items: dict[str, Item]) -> tuple[str, list[Item]]:
+    """Return what became of an item of the manifest, and the outcomes that say so."""
+    name = entry["item"]
+    of_function = {f.name: [check.name for check in f.checks] for f in exercise.functions}
+    names = [name] if name in items else of_function.get(name, [])
+    found = [items[n] for n in names if n in items and items[n].note != "manual"]
+    if not found:
+        return "unknown", []
+    short = [item for item in found if item.score is None or item.score < item.max_score]
+    if any(item.status is Status.ERRORED for item in found):
+        return "withheld", short
+    if entry["kind"] != "wrong":
+        return ("lost" if short else "kept"), short
+    if not short:
+        return "unseen", found
+    if any(item.note in _names(exercise) for item in short):
+        return "named", short
+    return ("vague" if all(item.feedback in VAGUE for item in short) else "located"), short
+
+
+def _names(exercise: Exercise) -> set[str]:
+    known: Iterable[Any] = (*exercise.parts, *exercise.functions)
+    return {wrong.name for each in known for wrong in each.misconceptions}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--out", type=Path, help="a JSON file to write")
+    options = parser.parse_args()
+    manifest: list[Entry] = json.loads((options.folder / "manifest.json").read_text())
+    outcomes = {key: (exercise, items) for key, exercise, items in graded(options.folder)}
+    counts: dict[str, Counter[str]] = {kind: Counter() for kind in ("right", "follows", "wrong")}
+    listed = []
+    for entry in manifest:
+        key = entry["student"], entry["assignment"], entry["exercise"]
+        became, items = said_of(entry, *outcomes[key]) if key in outcomes else ("ungraded", [])
+        counts[entry["kind"]][became] += 1
+        if became != "kept":
+            listed.append((became, entry, items))
+    for became, entry, items in sorted(listed, key=lambda one: one[0]):
+        where = ", ".join(entry[k] for k in ("student", "assignment", "exercise", "item"))
+        print(f"{became}: {where} ({entry['kind']}): {entry['slip']}")
+        for item in items:
+            earned = f"{item.score}/{item.max_score}"
+            print(f"    {item.name} {earned} {item.note} {item.feedback} {item.given:.200}")
+    print({kind: dict(found) for kind, found in counts.items()})
+    if options.out:
+        report = {kind: dict(sorted(found.items())) for kind, found in counts.items()}
+        options.out.write_text(json.dumps(report, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()
