@@ -6,28 +6,11 @@ import fcntl
 import os
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from enum import IntEnum
 from pathlib import Path
 
 from autograder.course.config import Course, CourseError
 from autograder.course.files import sweep, unwritable
-
-
-class Purpose(IntEnum):
-    """What somebody is alone for, as a lock on a server says it."""
-
-    GRADING = 1
-    WATCHING = 2
-    MAKING = 3
-
-
-def is_on_server(url: str) -> bool:
-    """Tell whether an address is that of a PostgreSQL server.
-
-    >>> is_on_server("postgresql+psycopg://db/course"), is_on_server("sqlite:///gradebook.db")
-    (True, False)
-    """
-    return url.startswith(("postgresql:", "postgresql+"))
+from autograder.course.purposes import Purpose, is_on_server
 
 
 @contextmanager

@@ -14,8 +14,7 @@ from typing import Any
 from autograder.course.config import CONFIG, Course, CourseError
 from autograder.course.files import write_atomically
 from autograder.course.opening import read_once
-from autograder.course.student_ids import FORM, STUDENT_ID, checked_id
-from autograder.course.submissions import typed_id
+from autograder.course.student_ids import FORM, STUDENT_ID, checked_id, typed_id
 
 FILE = "students.csv"
 #: Bytes of a table of people: a university has fewer.

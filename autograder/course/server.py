@@ -12,7 +12,7 @@ from sqlalchemy import NullPool, create_engine, make_url, text
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
 
 from autograder.course.config import CourseError
-from autograder.course.lock import Purpose, is_on_server
+from autograder.course.purposes import Purpose, is_on_server
 
 #: An advisory lock is known by two numbers. This one says that it is ours, a `Purpose` what for.
 OURS = 1_735_549_285

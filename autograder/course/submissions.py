@@ -280,15 +280,6 @@ def _locked(cell: dict[str, Any]) -> bool:
     return not cell["metadata"]["nbgrader"].get("solution")
 
 
-def typed_id(notebook: dict[str, Any]) -> str:
-    """Return the id in the call ``student("…")`` of a submitted notebook, read as text."""
-    for cell in notebook["cells"]:
-        found = re.search(r"^student\(\s*['\"]([^'\"]+)['\"]\s*\)", source_of(cell), re.M)
-        if found and found[1].isprintable():  # it stands on a console
-            return found[1].strip()
-    return ""
-
-
 def texts(notebook: Mapping[str, Any]) -> dict[str, str]:
     """Return the text of each of a notebook's cells that has a grade_id."""
     return {id: source_of(cell) for cell in notebook["cells"] if (id := grade_id(cell))}

@@ -34,9 +34,9 @@ from sqlalchemy.orm.exc import StaleDataError
 
 from autograder.course.config import Course, CourseError
 from autograder.course.files import environment, write_atomically
-from autograder.course.lock import Purpose, is_on_server
 from autograder.course.moments import moment
 from autograder.course.opening import read_once
+from autograder.course.purposes import Purpose, is_on_server
 from autograder.course.server import OURS, unusable_gradebook
 
 _SMALL = 1000  # bytes of a small file

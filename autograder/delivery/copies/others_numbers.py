@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from autograder.course.config import Course
 from autograder.course.release import Release
-from autograder.course.submissions import Unreadable, read_notebook, typed_id
+from autograder.course.student_ids import typed_id
+from autograder.course.submissions import Unreadable, read_notebook
 from autograder.grading.results import Grade
 
 

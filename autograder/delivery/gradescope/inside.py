@@ -17,7 +17,8 @@ from autograder.course.grade import Grader
 from autograder.course.grading_options import GradingOptions
 from autograder.course.release import Release
 from autograder.course.roster import declared
-from autograder.course.submissions import Handed, Unreadable, read_notebook, restore, typed_id
+from autograder.course.student_ids import typed_id
+from autograder.course.submissions import Handed, Unreadable, read_notebook, restore
 from autograder.course.typed_json import decoded
 from autograder.delivery.gradescope import SETTINGS, PackedSettings
 from autograder.delivery.layouts import Origin
