@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from autograder.course.config import CourseError
-    from autograder.course.grade import grade_notebook
+    from autograder.course.submissions.grade import grade_notebook
 
 __all__ = ["CourseError", "__version__", "grade_notebook"]
 
@@ -26,7 +26,7 @@ def __getattr__(name: str) -> Any:
 
         return CourseError
     if name == "grade_notebook":
-        from autograder.course.grade import grade_notebook
+        from autograder.course.submissions.grade import grade_notebook
 
         return grade_notebook
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -25,12 +25,12 @@ from typing import Any
 
 from processes import measure
 
+from autograder.course.classes.simulate import simulate
 from autograder.course.config import Course
-from autograder.course.grade import Grader
 from autograder.course.secret import FILE as SECRET
-from autograder.course.simulate import simulate
-from autograder.course.submissions import submissions
-from autograder.delivery.demo import copy_course
+from autograder.course.submissions.grade import Grader
+from autograder.course.submissions.handed_in import submissions
+from autograder.delivery.department.demo import copy_course
 from autograder.grading.marking import Marking
 from autograder.sandbox.conversation import Conversation
 

@@ -38,13 +38,13 @@ from typing import Any
 from pipeline import AUTOGRADER, prepare
 from sleeping import ANSWERS, TIMES
 
-from autograder.course.classroom import grade_class
+from autograder.course.classes.classroom import grade_class
 from autograder.course.config import Course
-from autograder.course.grade import Graded
 from autograder.course.graders.station import SECRET
-from autograder.course.grading_options import GradingOptions
-from autograder.course.submissions import submissions
-from autograder.delivery.marks import scores
+from autograder.course.submissions.grade import Graded
+from autograder.course.submissions.grading_options import GradingOptions
+from autograder.course.submissions.handed_in import submissions
+from autograder.delivery.nbgrader.marks import scores
 
 A = "a02_attention_by_hand"
 PORT = 8786

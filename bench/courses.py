@@ -19,9 +19,9 @@ from typing import Any
 
 from processes import Cost, counts_everything, measure
 
-from autograder.course.simulate import simulate
-from autograder.delivery.demo import copy_course
-from autograder.delivery.releasing import generate
+from autograder.course.classes.simulate import simulate
+from autograder.delivery.department.demo import copy_course
+from autograder.delivery.department.releasing import generate
 
 ROOT = Path(__file__).resolve().parents[1]
 ORIGINS = {"sample": (ROOT / "tests/sample_course", "m01"), "attention": (ROOT, "a02")}

@@ -29,10 +29,10 @@ import numpy as np
 
 from autograder.course.config import Course
 from autograder.course.discover import load_assignment
-from autograder.course.release import Release
-from autograder.course.sources import plain, typed
-from autograder.course.submissions import Handed, submissions
-from autograder.delivery import gradebook
+from autograder.course.proofs.sources import plain, typed
+from autograder.course.release.handed_out import Release
+from autograder.course.submissions.handed_in import Handed, submissions
+from autograder.delivery.nbgrader import gradebook
 from autograder.exercise import Exercise, Part
 from autograder.exercise.dependencies import solve
 from autograder.grading.demonstrations import tagged

@@ -29,7 +29,7 @@ from clock import library, set_back
 from pipeline import prepare
 
 from autograder.course.config import Course
-from autograder.delivery.marks import scores
+from autograder.delivery.nbgrader.marks import scores
 
 A = "a02_attention_by_hand"
 GRADE = [str(Path(sys.executable).with_name("autograder")), "grade", A, "--jobs", "2"]

@@ -21,7 +21,7 @@ import torch
 
 from autograder.course.config import Course
 from autograder.course.discover import load_assignment
-from autograder.course.sources import function_source
+from autograder.course.proofs.sources import function_source
 from autograder.exercise import Inconclusive, Mismatch, grows_on_gpu
 from autograder.grading.gpu import Gpu, missing
 from autograder.grading.runner import Runner

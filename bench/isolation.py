@@ -25,8 +25,8 @@ from typing import Any
 from pipeline import prepare
 
 from autograder.course.config import Course
-from autograder.course.grade import Grader
-from autograder.course.submissions import submissions
+from autograder.course.submissions.grade import Grader
+from autograder.course.submissions.handed_in import submissions
 from autograder.sandbox.conversation import Conversation
 from autograder.sandbox.inside import zygote
 from autograder.sandbox.inside.serving import Frame

@@ -25,8 +25,8 @@ from typing import Any
 from pipeline import prepare
 
 from autograder.course.config import Course
-from autograder.course.grade import Grader
-from autograder.course.submissions import Handed
+from autograder.course.submissions.grade import Grader
+from autograder.course.submissions.handed_in import Handed
 from autograder.grading.results import Grade
 
 STUDENTS = {"right": "student_001", "wrong": "student_008"}

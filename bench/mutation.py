@@ -34,7 +34,7 @@ from changes import mutants, names_in, reached
 from autograder.course.config import Course
 from autograder.course.discover import load_assignment
 from autograder.course.proofs.part_proofs import right_answers
-from autograder.course.sources import plain
+from autograder.course.proofs.sources import plain
 from autograder.exercise import Numbers
 from autograder.exercise.dependencies import apply, solve
 from autograder.exercise.variants import draws

@@ -25,17 +25,17 @@ import nbformat
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
+from autograder.course.classes.simulate import simulate  # noqa: E402
 from autograder.course.config import Course  # noqa: E402
-from autograder.course.grading_options import GradingOptions  # noqa: E402
-from autograder.course.records import read_grade  # noqa: E402
-from autograder.course.simulate import simulate  # noqa: E402
-from autograder.delivery.bar import Bar  # noqa: E402
-from autograder.delivery.demo import copy_course  # noqa: E402
-from autograder.delivery.export import export  # noqa: E402
-from autograder.delivery.feedback import write_feedback  # noqa: E402
-from autograder.delivery.grading import grade_and_save  # noqa: E402
-from autograder.delivery.releasing import generate  # noqa: E402
-from autograder.delivery.report import write_report  # noqa: E402
+from autograder.course.submissions.grading_options import GradingOptions  # noqa: E402
+from autograder.course.submissions.records import read_grade  # noqa: E402
+from autograder.delivery.department.bar import Bar  # noqa: E402
+from autograder.delivery.department.demo import copy_course  # noqa: E402
+from autograder.delivery.department.grading import grade_and_save  # noqa: E402
+from autograder.delivery.department.releasing import generate  # noqa: E402
+from autograder.delivery.pages.feedback import write_feedback  # noqa: E402
+from autograder.delivery.pages.report import write_report  # noqa: E402
+from autograder.delivery.platforms.export import export  # noqa: E402
 from autograder.grading.results import Grade, Status  # noqa: E402
 from tests.hostile.broken_notebooks import WAYS, broken  # noqa: E402
 

@@ -28,10 +28,10 @@ from pathlib import Path
 from equivalent import Equivalents
 from processes import Cost, counts_everything, measure
 
+from autograder.course.classes.simulate import simulate
 from autograder.course.config import Course
-from autograder.course.simulate import simulate
-from autograder.delivery.demo import copy_course
-from autograder.delivery.releasing import generate
+from autograder.delivery.department.demo import copy_course
+from autograder.delivery.department.releasing import generate
 
 ROOT = Path(__file__).resolve().parents[1]
 # As the installed programs do it, but of this checkout.
@@ -59,7 +59,8 @@ def stock(root: Path) -> None:
     """Let nbgrader execute notebooks as it does by itself."""
     config = root / "course_config.py"
     lines = config.read_text().replace(
-        "autograder.delivery.preprocessor.LockedDownExecute", "nbgrader.preprocessors.Execute"
+        "autograder.delivery.nbgrader.preprocessor.LockedDownExecute",
+        "nbgrader.preprocessors.Execute",
     )
     kept = [line for line in lines.splitlines() if "WithholdErrored" not in line]
     config.write_text("\n".join(kept) + "\n")

@@ -24,15 +24,15 @@ from typing import Any
 
 import numpy as np
 
+from autograder.course.classes.simulate import simulate
 from autograder.course.config import Course
 from autograder.course.discover import load_assignment
-from autograder.course.grade import Grader
-from autograder.course.keys import Keys
-from autograder.course.simulate import simulate
-from autograder.course.submissions import Handed
-from autograder.course.verify import verify
-from autograder.delivery.demo import copy_course
-from autograder.delivery.releasing import generate
+from autograder.course.proofs.verify import verify
+from autograder.course.submissions.grade import Grader
+from autograder.course.submissions.handed_in import Handed
+from autograder.course.submissions.keys import Keys
+from autograder.delivery.department.demo import copy_course
+from autograder.delivery.department.releasing import generate
 from autograder.grading.results import Grade
 
 ROOT = Path(__file__).resolve().parents[1]

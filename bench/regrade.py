@@ -13,11 +13,11 @@ import platform
 import tempfile
 from pathlib import Path
 
-from autograder.course.grading_options import GradingOptions
-from autograder.course.simulate import simulate
-from autograder.delivery.demo import copy_course
-from autograder.delivery.grading import grade_and_save
-from autograder.delivery.releasing import generate
+from autograder.course.classes.simulate import simulate
+from autograder.course.submissions.grading_options import GradingOptions
+from autograder.delivery.department.demo import copy_course
+from autograder.delivery.department.grading import grade_and_save
+from autograder.delivery.department.releasing import generate
 
 ID = "a12_capstone"
 CHANGES = {

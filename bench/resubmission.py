@@ -21,7 +21,7 @@ from pipeline import AUTOGRADER, prepare
 from processes import measure
 
 from autograder.course.config import Course
-from autograder.course.submissions import submissions
+from autograder.course.submissions.handed_in import submissions
 
 ROOT = Path(__file__).resolve().parents[1]
 

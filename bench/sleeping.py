@@ -12,9 +12,9 @@ import time
 from dataclasses import replace
 from pathlib import Path
 
-from autograder.course.grade import Graded
 from autograder.course.graders import station
-from autograder.course.job import Job
+from autograder.course.submissions.grade import Graded
+from autograder.course.submissions.job import Job
 
 ANSWERS, TIMES = "BENCH_ANSWERS", "BENCH_TIMES"
 

@@ -18,8 +18,8 @@ from pathlib import Path
 
 from processes import Cost, measure
 
-from autograder.course.simulate import simulate
-from autograder.delivery.demo import copy_course
+from autograder.course.classes.simulate import simulate
+from autograder.delivery.department.demo import copy_course
 
 ROOT = Path(__file__).resolve().parents[1]
 COMMAND = [sys.executable, "-c", "from autograder.cli import main; main()"]

@@ -24,9 +24,9 @@ from typing import Any
 
 from autograder.course.config import Course
 from autograder.course.discover import load_assignment
-from autograder.course.grade import Grader
-from autograder.course.submissions import Handed
-from autograder.delivery.demo import copy_course
+from autograder.course.submissions.grade import Grader
+from autograder.course.submissions.handed_in import Handed
+from autograder.delivery.department.demo import copy_course
 from autograder.exercise import Exercise
 from autograder.grading.results import Item, Status
 

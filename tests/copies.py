@@ -4,7 +4,7 @@ import pytest
 
 from autograder.course.config import Course
 from autograder.course.secret import FILE as SECRET
-from autograder.delivery.demo import copy_course
+from autograder.delivery.department.demo import copy_course
 
 from .loaded import ROOT
 

@@ -22,7 +22,7 @@ from functools import cache
 from importlib import metadata
 from pathlib import Path
 
-from autograder.course.keys import hash_file
+from autograder.course.submissions.keys import hash_file
 from autograder.sandbox import probe
 
 from .postgres import program as located
@@ -218,7 +218,7 @@ def settings():
 def course(assignment):
     """What an assignment is made of; all, where none is named."""
     from autograder.course.config import Course  # tests of the engine need none of it
-    from autograder.course.keys import files_of
+    from autograder.course.submissions.keys import files_of
 
     loaded = Course.load(ROOT)
     ids = [id for id in loaded.ids() if id.startswith(assignment)]

@@ -17,7 +17,7 @@ FILES = {
     '[[tool.importlinter.contracts]]\nlayers = ["delivery", "exercise", "algebra"]\n',
     "constraints.txt": "",
     "autograder/__init__.py": "",
-    "autograder/delivery/pages.py": "",
+    "autograder/delivery/pages/rendering.py": "",
     "autograder/exercise/parts.py": "",
     "autograder/algebra/sums.py": "",
     "docs/words.md": "yes\n",
@@ -106,7 +106,7 @@ def project(tmp_path, passed):
         ({"tests/algebra/helpers.py": "TWO = 2\n"}, {"holds", "adds"}),
         ({"autograder/algebra/sums.py": "x = 1\n"}, EVERYTHING),
         ({"autograder/__init__.py": "x = 1\n"}, EVERYTHING),
-        ({"autograder/delivery/pages.py": "x = 1\n"}, {"holds", "shows"}),
+        ({"autograder/delivery/pages/rendering.py": "x = 1\n"}, {"holds", "shows"}),
         ({"docs/words.md": "no\n"}, {"holds", "says"}),
         ({"tests/sub/more.py": "x = 1\n"}, {"holds", "shows"}),
         ({"tests/course/conftest.py": ""}, {"holds", "writes"}),
@@ -165,7 +165,7 @@ def test_what_has_read_more_than_its_key_knows_is_named_and_not_remembered(proje
 def test_what_is_hashed_alone_decides_nothing(project):
     sly = FILES["tests/kinds/test_words.py"].replace('"docs/words.md"', '"do" "cs" / "words.md"')
     hashed = sly.replace("(Path(__file__)", "hash_file(Path(__file__)").replace(".read_text()", "")
-    key = f"from autograder.course.keys import hash_file\n{hashed}"
+    key = f"from autograder.course.submissions.keys import hash_file\n{hashed}"
     written(project, {"tests/kinds/test_words.py": key})
     assert "is not remembered" not in run(project, **ALL)
     assert ran(fresh(project)) == {"holds"}

@@ -15,7 +15,7 @@ from autograder.cli.options import Assignments, Json, Trust, Where, authors_cour
 
 if TYPE_CHECKING:
     from autograder.course.discover import Assignment
-    from autograder.course.verify import Proof
+    from autograder.course.proofs.verify import Proof
 
 
 def add_to(app: typer.Typer) -> None:
@@ -30,7 +30,7 @@ def init(
     ],
 ) -> None:
     """Start a course of your own, with one exercise that proves itself."""
-    from autograder.delivery.new_course import start_course
+    from autograder.delivery.department.new_course import start_course
 
     written = start_course(folder)
     for path in written:
@@ -82,11 +82,11 @@ def verify(
     tried on the inputs that this course's secret gives, once it has graded something.
     """
     from autograder.course.discover import load_assignment
-    from autograder.course.guessing import guessed
-    from autograder.course.overview import in_words
+    from autograder.course.proofs.guessing import guessed
+    from autograder.course.proofs.verify import verify as prove
+    from autograder.course.proofs.verify import verify_helpers
+    from autograder.course.release.overview import in_words
     from autograder.course.secret import FILE, secret_of
-    from autograder.course.verify import verify as prove
-    from autograder.course.verify import verify_helpers
 
     found = authors_course(course)
     secret = secret_of(found) if (found.root / FILE).exists() else ""
@@ -120,7 +120,7 @@ def _show(proofs: Sequence[Proof]) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    from autograder.course.guessing import blindly
+    from autograder.course.proofs.guessing import blindly
 
     table = Table(box=None, pad_edge=False)
     table.add_column("exercise", no_wrap=True)
@@ -167,8 +167,8 @@ def plan(
     from rich.console import Console
     from rich.table import Table
 
-    from autograder.course import plan as planning
     from autograder.course.discover import load_assignment
+    from autograder.course.release import plan as planning
 
     found = authors_course(course)
     dropped = found.ids(drop.split(",")) if drop else []
@@ -205,9 +205,9 @@ def generate(
     course: Where = Path(),
 ) -> None:
     """Build the students' notebooks in release/ and enter them in the gradebook."""
-    from autograder.course.overview import in_words
-    from autograder.course.practice_share import share_in_words
-    from autograder.delivery.releasing import generate as build
+    from autograder.course.release.overview import in_words
+    from autograder.course.release.practice_share import share_in_words
+    from autograder.delivery.department.releasing import generate as build
 
     def told(assignment: Assignment) -> None:
         for line in in_words(assignment):
@@ -235,7 +235,7 @@ def release(
     course: Where = Path(),
 ) -> None:
     """Hand the generated notebooks to students."""
-    from autograder.delivery.releasing import hand_out
+    from autograder.delivery.department.releasing import hand_out
 
     found = authors_course(course)
     for line in hand_out(found, found.ids(assignments), to):
@@ -278,8 +278,8 @@ def simulate(
     course: Where = Path(),
 ) -> None:
     """Write submissions with known outcomes: right, each misconception, blank, hostile, more."""
+    from autograder.course.classes.simulate import simulate as write
     from autograder.course.config import Course
-    from autograder.course.simulate import simulate as write
 
     found = Course.load(course)
     for id in found.ids(assignments):

@@ -37,7 +37,7 @@ def copy(
 ) -> None:
     """Copy the gradebook to another database: every row, or none."""
     from autograder.course.config import Course
-    from autograder.delivery.moving import copy_gradebook
+    from autograder.delivery.nbgrader.moving import copy_gradebook
 
     for line in copy_gradebook(Course.load(course), to):
         print(line)

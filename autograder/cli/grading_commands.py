@@ -20,12 +20,12 @@ from autograder.cli.options import (
     progress,
     working,
 )
-from autograder.course.grading_options import GradingOptions
+from autograder.course.submissions.grading_options import GradingOptions
 
 if TYPE_CHECKING:
     from autograder.course.config import Course
     from autograder.course.graders import Graders, Open
-    from autograder.delivery.all_courses import Opener
+    from autograder.delivery.department.all_courses import Opener
 
 Wanted = list[str] | None  #: Assignments, by the names that they are asked for by; all of them.
 
@@ -52,7 +52,7 @@ def collect(
 ) -> None:
     """Bring submissions in."""
     from autograder.course.config import Course
-    from autograder.delivery.collect import collect as bring_in
+    from autograder.delivery.platforms.collect import collect as bring_in
 
     found = Course.load(course)
     collected = bring_in(found, found.ids(assignments), source, worksheet=worksheet)
@@ -105,7 +105,7 @@ def grade(
     A run that was interrupted goes on where it stopped.
     """
     from autograder.course.config import Course, CourseError
-    from autograder.course.starting import warm_up
+    from autograder.course.graders.starting import warm_up
 
     if only not in (None, "gpu"):
         raise CourseError(f"--only {only}: there is nothing but `--only gpu`")
@@ -153,8 +153,8 @@ def _grade_one(
     course: Course, wanted: Wanted, opener: Opener | None, options: GradingOptions, as_json: bool
 ) -> bool:
     opened = opener(course) if opener else None
-    from autograder.delivery.bar import Bar
-    from autograder.delivery.grading import grade_and_save
+    from autograder.delivery.department.bar import Bar
+    from autograder.delivery.department.grading import grade_and_save
 
     with progress() as shown:
         ids = course.ids(wanted)
@@ -170,9 +170,8 @@ def _grade_one(
 def _grade_all(
     folder: Path, wanted: Wanted, opener: Opener | None, options: GradingOptions, as_json: bool
 ) -> bool:
-    from autograder.delivery.all_courses import grade_courses
-    from autograder.delivery.bar import Bar
-    from autograder.delivery.tables import courses_table
+    from autograder.delivery.department.all_courses import courses_table, grade_courses
+    from autograder.delivery.department.bar import Bar
 
     with progress() as shown:
         rows = grade_courses(
@@ -202,7 +201,7 @@ def grade_file(
 ) -> None:
     """Grade one notebook and print the result; nothing is saved."""
     from autograder.course.config import Course
-    from autograder.course.grade import grade_file as grade_one
+    from autograder.course.submissions.grade import grade_file as grade_one
 
     found = Course.load(course)
     wanted = found.ids([assignment])[0] if assignment else None
@@ -218,7 +217,7 @@ def grade_file(
     if json:
         print_json(graded.grade.to_json())
         return
-    from autograder.delivery.tables import grade_table
+    from autograder.delivery.pages.tables import grade_table
 
     console = output()
     console.print(grade_table(graded.grade))
@@ -276,19 +275,19 @@ def essays(
     (id,) = found.ids([assignment])
     problems: list[str] = []
     if to:
-        from autograder.delivery.essays.sheets import write_essays
+        from autograder.delivery.pages.essays.sheets import write_essays
 
         for line in write_essays(found, id, to, everything=everything, marker=marker):
             print(line)
     elif source:
-        from autograder.delivery.essays.enter_marks import read_essays
+        from autograder.delivery.pages.essays.enter_marks import read_essays
 
         entered = read_essays(found, id, source, dry_run=dry_run, replace=replace)
         problems = entered.problems
         for line in (*problems, *entered.lines):
             print(line)
     elif agreement:
-        from autograder.delivery.essays.two_markers import agreement_tables, compare
+        from autograder.delivery.pages.essays.two_markers import agreement_tables, compare
 
         both, problems = compare(found, id, *agreement)
         console = output()
@@ -329,8 +328,8 @@ def watch(
     on where it stopped. A file that is still being copied is waited for.
     """
     from autograder.course.config import Course
-    from autograder.delivery.watch import Watcher
-    from autograder.delivery.watch import watch as look
+    from autograder.delivery.department.watch import Watcher
+    from autograder.delivery.department.watch import watch as look
 
     found = Course.load(course)
     work = Watcher(

@@ -58,10 +58,10 @@ def doctor(
 
 def _check_course(folder: Path) -> None:
     from autograder.course.config import Course
-    from autograder.delivery.agreement import disagreements
-    from autograder.delivery.database import read_by_others
-    from autograder.delivery.exchange import exchange_root
-    from autograder.delivery.exchange_owners import described, faults
+    from autograder.delivery.nbgrader.agreement import disagreements
+    from autograder.delivery.nbgrader.database import read_by_others
+    from autograder.delivery.nbgrader.exchange import exchange_root
+    from autograder.delivery.nbgrader.exchange_owners import described, faults
 
     found = Course.load(folder)
     exchange = exchange_root(found)
@@ -91,7 +91,7 @@ def demo(
     """Run everything on a simulated class: generate, simulate, grade, feedback, report."""
     from rich.console import Console
 
-    from autograder.delivery.demo import run_demo
+    from autograder.delivery.department.demo import run_demo
 
     console = Console()  # also in a file as wide as a page: it is to be read
     with progress() as bar:

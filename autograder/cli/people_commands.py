@@ -39,7 +39,7 @@ def import_(
 ) -> None:
     """Add the people of a platform's export to students.csv, or complete those in it."""
     from autograder.course.config import Course
-    from autograder.delivery.people import import_people
+    from autograder.delivery.nbgrader.people import import_people
 
     found = Course.load(course)
     for line in import_people(found, source):
@@ -50,7 +50,7 @@ def import_(
 def show(course: Where = Path()) -> None:
     """Print the class list."""
     from autograder.course.config import Course
-    from autograder.course.roster import declared
+    from autograder.course.people.roster import declared
 
     for person in declared(Course.load(course)):
         print("  ".join(filter(None, (person.id, person.name, person.email, person.section))))
@@ -76,8 +76,8 @@ def remove(old: str, yes: Yes = False, course: Where = Path()) -> None:
 
 def _change(folder: Path, old: str, new: str | None, *, merge: bool, yes: bool) -> None:
     from autograder.course.config import Course
-    from autograder.course.student_ids import checked_id
-    from autograder.delivery.students import apply, planned
+    from autograder.course.people.student_ids import checked_id
+    from autograder.delivery.department.students import apply, planned
 
     found = Course.load(folder)
     change = planned(found, old, "" if new is None else checked_id(new), merge=merge)
@@ -103,7 +103,7 @@ def extension(
 ) -> None:
     """Give a student a later due date; the next `grade` takes penalties back, without --force."""
     from autograder.course.config import Course
-    from autograder.delivery.extensions import extend
+    from autograder.delivery.nbgrader.extensions import extend
 
     found = Course.load(course)
     print(extend(found, student, found.ids([assignment])[0], until))

@@ -29,7 +29,7 @@ def feedback(
 ) -> None:
     """Write a feedback page per student and assignment."""
     from autograder.course.config import Course
-    from autograder.delivery.feedback import pack_feedback, write_feedback
+    from autograder.delivery.pages.feedback import pack_feedback, write_feedback
 
     found = Course.load(course)
     ids = found.ids(assignments)
@@ -50,7 +50,7 @@ def report(
 ) -> None:
     """Write the class report and print the table of scores, and how good each test was."""
     from autograder.course.config import Course
-    from autograder.delivery.report import quality_in_short, summarise, write_report
+    from autograder.delivery.pages.report import quality_in_short, summarise, write_report
 
     found = Course.load(course)
     ids = found.ids(assignments)
@@ -66,7 +66,7 @@ def report(
 def progress(assignments: Assignments = None, course: Where = Path()) -> None:
     """Write how the term goes, a page of the class and one of each student; say who is missing."""
     from autograder.course.config import Course
-    from autograder.delivery.progress import term, write_progress
+    from autograder.delivery.pages.progress import term, write_progress
 
     found = Course.load(course)
     all_of = term(found, found.ids(assignments))
@@ -83,7 +83,7 @@ def copies(assignments: Assignments = None, course: Where = Path()) -> None:
     It is for the instructor, proves nothing, and changes no score.
     """
     from autograder.course.config import Course
-    from autograder.delivery.copies import write_copies
+    from autograder.delivery.pages.copies import write_copies
 
     found = Course.load(course)
     for line in write_copies(found, found.ids(assignments)):
@@ -100,7 +100,7 @@ def portfolio(
 ) -> None:
     """Write a page of each student's work for others: pictures, tables, texts, and no points."""
     from autograder.course.config import Course
-    from autograder.delivery.portfolio import write_portfolios
+    from autograder.delivery.pages.portfolio import write_portfolios
 
     found = Course.load(course)
     pages = write_portfolios(found, found.ids(assignments), to, student or ())
@@ -132,7 +132,7 @@ def export(
     erase what the platform has.
     """
     from autograder.course.config import Course
-    from autograder.delivery.export import export as write
+    from autograder.delivery.platforms.export import export as write
 
     found = Course.load(course)
     written = write(

@@ -35,10 +35,10 @@ def configure(c: Config) -> None:
         "nbgrader.preprocessors.SaveCells",
     ]
     c.Autograde.autograde_preprocessors = [
-        "autograder.delivery.preprocessor.LockedDownExecute",
+        "autograder.delivery.nbgrader.preprocessor.LockedDownExecute",
         "nbgrader.preprocessors.LimitOutput",
         "nbgrader.preprocessors.SaveAutoGrades",
-        "autograder.delivery.preprocessor.WithholdErrored",
+        "autograder.delivery.nbgrader.preprocessor.WithholdErrored",
         "nbgrader.preprocessors.AssignLatePenalties",
         "nbgrader.preprocessors.CheckCellMetadata",
     ]
@@ -51,17 +51,18 @@ def configure(c: Config) -> None:
     }
     for action, name in ours.items():
         if "nbgrader." in str(c.ExchangeFactory.get(action) or "nbgrader."):
-            c.ExchangeFactory[action] = f"autograder.delivery.exchange.{name}"
+            c.ExchangeFactory[action] = f"autograder.delivery.nbgrader.exchange.{name}"
     c.GenerateFeedback.preprocessors = [
         "nbgrader.preprocessors.GetGrades",
-        "autograder.delivery.preprocessor.ClearRubrics",
+        "autograder.delivery.nbgrader.preprocessor.ClearRubrics",
         "nbconvert.preprocessors.CSSHTMLHeaderPreprocessor",
     ]
     # What a student wrote is shown in formgrader and feedback; nothing of it may run there.
     c.HTMLExporter.sanitize_html = True
     own = c.HTMLExporter.get("filters", {})
     filters = {
-        name: f"autograder.delivery.sanitise.{name}" for name in ("markdown2html", "clean_html")
+        name: f"autograder.delivery.pages.sanitise.{name}"
+        for name in ("markdown2html", "clean_html")
     }
     c.HTMLExporter.filters = {**own, **filters}
     _end_sessions()

@@ -14,7 +14,7 @@ from typing import Any
 
 from autograder.course.config import Course
 from autograder.course.discover import Assignment, load_assignment
-from autograder.course.overview import tasks
+from autograder.course.release.overview import tasks
 from autograder.grading.results import Role
 
 HERE = Path(__file__).resolve().parent

@@ -18,7 +18,7 @@ from pathlib import Path
 from PIL import Image
 
 from autograder.course.secret import FILE as SECRET
-from autograder.delivery.demo import copy_course
+from autograder.delivery.department.demo import copy_course
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]

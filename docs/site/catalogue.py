@@ -13,7 +13,7 @@ from sphinx.util.docutils import SphinxDirective
 
 from autograder.course.config import Course
 from autograder.course.discover import Assignment, load_assignment
-from autograder.course.overview import Planned, best_of, sign, summary, tasks
+from autograder.course.release.overview import Planned, best_of, sign, summary, tasks
 from autograder.exercise import Exercise
 from autograder.exercise.registry import kinds as answer_kinds
 

@@ -7,7 +7,7 @@ from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
-from autograder.course.plan import markdown, plan
+from autograder.course.release.plan import markdown, plan
 
 
 class Plan(SphinxDirective):

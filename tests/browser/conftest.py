@@ -7,17 +7,17 @@ from itertools import count
 import pytest
 from nbgrader.api import Gradebook
 
-from autograder.course.grade import Graded
-from autograder.course.records import read_grade, write_record
-from autograder.course.simulate import simulate
-from autograder.delivery import gradebook
-from autograder.delivery.copies import write_copies
-from autograder.delivery.essays.sheets import write_essays
-from autograder.delivery.feedback import write_feedback
-from autograder.delivery.grading import grade_and_save
-from autograder.delivery.portfolio import write_portfolios
-from autograder.delivery.progress import term, write_progress
-from autograder.delivery.report import write_report
+from autograder.course.classes.simulate import simulate
+from autograder.course.submissions.grade import Graded
+from autograder.course.submissions.records import read_grade, write_record
+from autograder.delivery.department.grading import grade_and_save
+from autograder.delivery.nbgrader import gradebook
+from autograder.delivery.pages.copies import write_copies
+from autograder.delivery.pages.essays.sheets import write_essays
+from autograder.delivery.pages.feedback import write_feedback
+from autograder.delivery.pages.portfolio import write_portfolios
+from autograder.delivery.pages.progress import term, write_progress
+from autograder.delivery.pages.report import write_report
 from autograder.grading.results import Status
 
 from ..chromium import browsing

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from autograder.delivery.pages import STATUS
+from autograder.delivery.pages.rendering import STATUS
 
 pytestmark = [pytest.mark.browser, pytest.mark.sandbox, pytest.mark.slow]
 

@@ -116,7 +116,7 @@ def test_drift_fails_the_check(monkeypatch, capsys, course):
 
 @pytest.mark.sandbox
 def test_one_notebook_is_graded_without_a_class(monkeypatch, capsys, course):
-    from autograder.course.simulate import simulate
+    from autograder.course.classes.simulate import simulate
 
     simulate(course, MOTION, 1)
     path = course.submission("student_001", MOTION)

@@ -4,7 +4,7 @@ import pytest
 
 from autograder.course.config import Course
 from autograder.course.discover import load_assignment
-from autograder.course.releasable import problems
+from autograder.course.release.releasable import problems
 
 CONFIG = """
 c = get_config()

@@ -6,18 +6,19 @@ import sys
 
 import pytest
 
-from autograder.course import carrying, keys
-from autograder.course.build import build
-from autograder.course.carrying import given_sources
+from autograder.course.classes.simulate import simulate
 from autograder.course.config import Course, CourseError
 from autograder.course.discover import load_assignment
-from autograder.course.grade import Grader
-from autograder.course.releasable import problems
-from autograder.course.simulate import simulate
-from autograder.course.submissions import Handed
-from autograder.course.verify import verify
+from autograder.course.proofs.verify import verify
+from autograder.course.release import carrying
+from autograder.course.release.build import build
+from autograder.course.release.carrying import given_sources
+from autograder.course.release.releasable import problems
+from autograder.course.submissions import keys
+from autograder.course.submissions.grade import Grader
+from autograder.course.submissions.handed_in import Handed
 from autograder.delivery import nbgrader_settings
-from autograder.delivery.releasing import generate
+from autograder.delivery.department.releasing import generate
 
 CONFIG = """
 c = get_config()

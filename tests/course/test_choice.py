@@ -5,12 +5,12 @@ from types import SimpleNamespace
 
 import pytest
 
-from autograder.course.build import build
 from autograder.course.config import Course, CourseError
 from autograder.course.discover import load_assignment
-from autograder.course.overview import barred, in_words, tasks, told
-from autograder.course.plan import markdown, plan
-from autograder.course.releasable import problems
+from autograder.course.release.build import build
+from autograder.course.release.overview import barred, in_words, tasks, told
+from autograder.course.release.plan import markdown, plan
+from autograder.course.release.releasable import problems
 from autograder.grading.results import Counting, ExerciseGrade, Grade, Item, Status
 
 MOTION = "m01_motion"

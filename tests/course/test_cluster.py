@@ -15,19 +15,19 @@ from textwrap import indent
 
 import pytest
 
-from autograder.course.bundle import Bundle
-from autograder.course.classroom import grade_class
+from autograder.course.classes.classroom import grade_class
+from autograder.course.classes.simulate import simulate
 from autograder.course.config import Course, CourseError
 from autograder.course.graders import cluster
 from autograder.course.graders.cluster import Cluster
 from autograder.course.graders.messages import SECRET
 from autograder.course.graders.serial import Serial
 from autograder.course.graders.tls import make_certificates
-from autograder.course.grading_options import GradingOptions
 from autograder.course.secret import FILE
-from autograder.course.simulate import simulate
-from autograder.course.submissions import submissions
-from autograder.delivery.grading import grade_and_save
+from autograder.course.submissions.bundle import Bundle
+from autograder.course.submissions.grading_options import GradingOptions
+from autograder.course.submissions.handed_in import submissions
+from autograder.delivery.department.grading import grade_and_save
 
 from ..courses import MOTION as A
 from ..processes import descendants, gone

@@ -4,8 +4,8 @@ import pytest
 
 from autograder.course.config import Course, CourseError
 from autograder.course.discover import Broken, load_assignment, load_exercise
-from autograder.course.grade import Grader
-from autograder.course.overview import best_of, in_words
+from autograder.course.release.overview import best_of, in_words
+from autograder.course.submissions.grade import Grader
 
 from ..courses import ENERGY, MOTION
 

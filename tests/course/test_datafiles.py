@@ -8,18 +8,18 @@ import zipfile
 import numpy as np
 import pytest
 
-from autograder.course.build import build
+from autograder.course.classes.simulate import simulate
 from autograder.course.config import Course, CourseError
 from autograder.course.discover import load_assignment
-from autograder.course.grade import Grader
-from autograder.course.keys import Keys
-from autograder.course.releasable import problems
-from autograder.course.simulate import simulate
-from autograder.course.submissions import Handed
-from autograder.course.verify import verify
+from autograder.course.proofs.verify import verify
+from autograder.course.release.build import build
+from autograder.course.release.releasable import problems
+from autograder.course.submissions.grade import Grader
+from autograder.course.submissions.handed_in import Handed
+from autograder.course.submissions.keys import Keys
 from autograder.delivery import nbgrader_settings
-from autograder.delivery.agreement import disagreements
-from autograder.delivery.releasing import generate, hand_out
+from autograder.delivery.department.releasing import generate, hand_out
+from autograder.delivery.nbgrader.agreement import disagreements
 
 CONFIG = """
 c = get_config()

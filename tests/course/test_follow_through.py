@@ -4,14 +4,14 @@ import json
 
 import pytest
 
+from autograder.course.classes.simulate import simulate
 from autograder.course.config import Course
 from autograder.course.discover import load_assignment
-from autograder.course.grade import Grader
-from autograder.course.simulate import simulate
-from autograder.course.submissions import Handed
-from autograder.course.verify import verify
+from autograder.course.proofs.verify import verify
+from autograder.course.submissions.grade import Grader
+from autograder.course.submissions.handed_in import Handed
 from autograder.delivery import nbgrader_settings
-from autograder.delivery.releasing import generate
+from autograder.delivery.department.releasing import generate
 
 CONFIG = """
 c = get_config()

@@ -6,18 +6,18 @@ from dataclasses import replace
 
 import pytest
 
-from autograder.course.classroom import grade_class
+from autograder.course.classes.classroom import grade_class
+from autograder.course.classes.simulate import simulate
 from autograder.course.config import CourseError
-from autograder.course.grade import Graded, Grader
 from autograder.course.graders.pool import Pool
 from autograder.course.graders.processes import Processes
 from autograder.course.graders.serial import Serial
-from autograder.course.grading_options import GradingOptions
-from autograder.course.job import job_of
-from autograder.course.keys import Keys
-from autograder.course.release import Release
-from autograder.course.simulate import simulate
-from autograder.course.submissions import Handed, submissions
+from autograder.course.release.handed_out import Release
+from autograder.course.submissions.grade import Graded, Grader
+from autograder.course.submissions.grading_options import GradingOptions
+from autograder.course.submissions.handed_in import Handed, submissions
+from autograder.course.submissions.job import job_of
+from autograder.course.submissions.keys import Keys
 from autograder.grading.results import Grade
 from autograder.sandbox.isolation import TIERS, Isolation
 
@@ -130,7 +130,7 @@ def test_who_ends_graders_costs_the_others_nothing(course, work, knows):
 def test_only_as_many_submissions_are_read_as_graders_need(course, work, monkeypatch):
     read = []
     monkeypatch.setattr(
-        "autograder.course.classroom.job_of",
+        "autograder.course.classes.classroom.job_of",
         lambda handed, *_, **more: read.append(handed) or job_of(handed, *_, **more),
     )
     many = [Handed(f"s{i}", A, work[0].path) for i in range(20)]
@@ -157,7 +157,9 @@ def test_graders_are_at_work_before_the_class_is_looked_through(course, work):
 
 
 def test_where_nothing_is_due_no_graders_are_opened(course, work, monkeypatch):
-    monkeypatch.setattr("autograder.course.classroom.recorded_key", lambda _, h: Keys(course).of(h))
+    monkeypatch.setattr(
+        "autograder.course.classes.classroom.recorded_key", lambda _, h: Keys(course).of(h)
+    )
     asked, opened = [], []
 
     def graders(_):

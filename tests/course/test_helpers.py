@@ -8,9 +8,9 @@ import pytest
 
 from autograder.course.config import Course
 from autograder.course.discover import load_assignment
-from autograder.course.leak import leaks
-from autograder.course.sources import function_source
-from autograder.course.verify import verify, verify_helpers
+from autograder.course.proofs.sources import function_source
+from autograder.course.proofs.verify import verify, verify_helpers
+from autograder.course.release.leak import leaks
 
 HELPERS = '''
 """Shared."""

@@ -6,12 +6,12 @@ from types import SimpleNamespace
 
 import pytest
 
+from autograder.course.classes.simulate import simulate
 from autograder.course.config import Course, CourseError
 from autograder.course.limits import check_limits, exercise_limits, notebook_limits
-from autograder.course.release import Release
-from autograder.course.simulate import simulate
-from autograder.course.zygotes import Zygotes
-from autograder.delivery.grading import grade_and_save
+from autograder.course.release.handed_out import Release
+from autograder.course.submissions.zygotes import Zygotes
+from autograder.delivery.department.grading import grade_and_save
 
 from ..courses import MOTION
 

@@ -3,7 +3,7 @@
 import pytest
 
 from autograder.course.config import CourseError
-from autograder.course.packages import demand_packages
+from autograder.course.submissions.packages import demand_packages
 
 from ..courses import MOTION
 

@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from autograder.course.build import build
 from autograder.course.config import Course, CourseError
 from autograder.course.discover import load_assignment
+from autograder.course.proofs.verify import verify
+from autograder.course.release.build import build
 from autograder.course.scaffold import kinds, new_exercise
-from autograder.course.verify import verify
 from autograder.exercise.registry import kinds as answer_kinds
 
 ROOT = Path(__file__).parents[2]

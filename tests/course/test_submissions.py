@@ -5,16 +5,16 @@ from copy import deepcopy
 
 import pytest
 
-from autograder.course.grade import Grader
-from autograder.course.job import job_of
-from autograder.course.release import Release
-from autograder.course.submissions import (
+from autograder.course.release.handed_out import Release
+from autograder.course.submissions.grade import Grader
+from autograder.course.submissions.handed_in import (
     Handed,
     Unreadable,
     read_notebook,
     restore,
     submissions,
 )
+from autograder.course.submissions.job import job_of
 
 from ..courses import ENERGY, MOTION
 

@@ -4,12 +4,12 @@ import json
 
 import pytest
 
+from autograder.course.classes.simulate import simulate
 from autograder.course.config import Course
-from autograder.course.roster import whose_numbers
-from autograder.course.simulate import simulate
-from autograder.delivery.feedback import write_feedback
-from autograder.delivery.grading import grade_and_save
-from autograder.delivery.report import write_report
+from autograder.course.people.roster import whose_numbers
+from autograder.delivery.department.grading import grade_and_save
+from autograder.delivery.pages.feedback import write_feedback
+from autograder.delivery.pages.report import write_report
 
 from ..courses import EARNED
 from ..courses import MOTION as A

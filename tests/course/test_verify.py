@@ -4,9 +4,9 @@ import pytest
 
 from autograder.course.config import Course, CourseError
 from autograder.course.discover import load_assignment, load_exercise
-from autograder.course.drawing import drawn
-from autograder.course.guessing import blindly, guessed
-from autograder.course.verify import Proof, verify
+from autograder.course.proofs.guessing import blindly, guessed
+from autograder.course.proofs.verify import Proof, verify
+from autograder.course.release.drawing import drawn
 from autograder.exercise import Formula
 
 TEXT = """
@@ -151,7 +151,7 @@ def test_names_that_may_be_matrices_are_asked_for(problems, assumptions, asked):
 
 
 def test_drawing_that_has_no_end_is_said(problems, monkeypatch):
-    monkeypatch.setattr("autograder.course.drawing.DRAW_SECONDS", 0.5)
+    monkeypatch.setattr("autograder.course.release.drawing.DRAW_SECONDS", 0.5)
     endless = "\n@exercise.variant\ndef draw(rng):\n    while True:\n        rng.random()\n"
     assert problems(endless).startswith(
         "the variants are not drawn after 0.5 seconds of processor time, or take all memory: "

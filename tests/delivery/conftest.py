@@ -11,9 +11,10 @@ from pathlib import Path
 import pytest
 
 from autograder.course.config import Course
-from autograder.course.grade import Graded
-from autograder.course.records import write_record
-from autograder.delivery import gradebook, nbgrader_settings
+from autograder.course.submissions.grade import Graded
+from autograder.course.submissions.records import write_record
+from autograder.delivery import nbgrader_settings
+from autograder.delivery.nbgrader import gradebook
 from autograder.grading.results import ExerciseGrade, Grade, Item, Status
 from autograder.student.released_files import CheckFile, RecordedExercise
 

@@ -10,19 +10,19 @@ import pytest
 from typer.testing import CliRunner
 
 from autograder.cli import app
-from autograder.course.classroom import grade_class
+from autograder.course.classes.classroom import grade_class
+from autograder.course.classes.simulate import simulate
 from autograder.course.config import Course, CourseError
 from autograder.course.graders.pool import Pool
 from autograder.course.graders.processes import Processes, sharing
 from autograder.course.graders.serial import Serial
-from autograder.course.grading_options import GradingOptions
-from autograder.course.job import job_of
-from autograder.course.release import Release
-from autograder.course.simulate import simulate
-from autograder.course.submissions import submissions
-from autograder.delivery.all_courses import grade_courses
-from autograder.delivery.grading import Outcome
-from autograder.delivery.tables import courses_table
+from autograder.course.release.handed_out import Release
+from autograder.course.submissions.grading_options import GradingOptions
+from autograder.course.submissions.handed_in import submissions
+from autograder.course.submissions.job import job_of
+from autograder.delivery.department.all_courses import grade_courses
+from autograder.delivery.department.grading import Outcome
+from autograder.delivery.pages.tables import courses_table
 
 from ..courses import MOTION as A
 
@@ -134,7 +134,7 @@ def test_a_fault_of_the_engine_costs_the_other_courses_nothing(folder, monkeypat
             raise RuntimeError("oops")
         return Outcome(course)
 
-    monkeypatch.setattr("autograder.delivery.all_courses.grade_and_save", failing)
+    monkeypatch.setattr("autograder.delivery.department.all_courses.grade_and_save", failing)
     earth, moon = grade_courses(folder)
     assert "RuntimeError: oops" in earth.reason
     assert (earth.well, moon.well) == (False, True)

@@ -7,11 +7,11 @@ import pytest
 from nbgrader.api import Gradebook
 
 from autograder.course.config import CourseError
-from autograder.delivery import gradebook
-from autograder.delivery.export import export
-from autograder.delivery.feedback import write_feedback
-from autograder.delivery.final_grades import sheets
-from autograder.delivery.report import summarise, write_report
+from autograder.delivery.nbgrader import gradebook
+from autograder.delivery.pages.feedback import write_feedback
+from autograder.delivery.pages.final_grades import sheets
+from autograder.delivery.pages.report import summarise, write_report
+from autograder.delivery.platforms.export import export
 from autograder.grading.results import ExerciseGrade, Grade
 
 A = "a01_tiny"

@@ -8,18 +8,18 @@ from datetime import UTC, datetime
 import pytest
 
 from autograder.course.config import Course, CourseError
-from autograder.course.hand_in import teams
-from autograder.course.release import Release
-from autograder.course.roster import Person
-from autograder.course.submissions import MAX_BYTES
-from autograder.delivery.collect import collect
-from autograder.delivery.export import export
-from autograder.delivery.gradebook import register
-from autograder.delivery.layouts import origin
-from autograder.delivery.marks import said_late, scores
-from autograder.delivery.owners import identify
-from autograder.delivery.people import people, roster
-from autograder.delivery.report import write_report
+from autograder.course.people.roster import Person
+from autograder.course.release.handed_out import Release
+from autograder.course.submissions.hand_in import teams
+from autograder.course.submissions.handed_in import MAX_BYTES
+from autograder.delivery.nbgrader.gradebook import register
+from autograder.delivery.nbgrader.marks import said_late, scores
+from autograder.delivery.nbgrader.people import people, roster
+from autograder.delivery.pages.report import write_report
+from autograder.delivery.platforms.collect import collect
+from autograder.delivery.platforms.export import export
+from autograder.delivery.platforms.layouts import origin
+from autograder.delivery.platforms.owners import identify
 
 from ..courses import ENERGY, MOTION
 

@@ -9,8 +9,8 @@ import pytest
 
 from autograder.cli import main
 from autograder.course.config import CourseError
-from autograder.delivery.copies import write_copies
-from autograder.delivery.copies.code import alike
+from autograder.delivery.pages.copies import write_copies
+from autograder.delivery.pages.copies.code import alike
 
 A = "a01_tiny"
 STUB = '''def weights(q, K, mask=None):

@@ -14,13 +14,13 @@ from pathlib import Path
 
 import pytest
 
+from autograder.course.classes.simulate import simulate
 from autograder.course.config import Course, CourseError
-from autograder.course.keys import Keys
-from autograder.course.records import kept
-from autograder.course.simulate import simulate
-from autograder.course.submissions import submissions
-from autograder.delivery.grading import grade_and_save
-from autograder.delivery.marks import scores
+from autograder.course.submissions.handed_in import submissions
+from autograder.course.submissions.keys import Keys
+from autograder.course.submissions.records import kept
+from autograder.delivery.department.grading import grade_and_save
+from autograder.delivery.nbgrader.marks import scores
 
 from ..courses import MOTION as A
 from ..courses import runtimes
@@ -35,7 +35,7 @@ GRADE = "from autograder.cli import main; main()"
 KILLED = """
 import os, signal, sys
 from importlib import import_module
-import_module("autograder.delivery.grading").BATCH = 4
+import_module("autograder.delivery.department.grading").BATCH = 4
 _, module, name, n, when, *arguments = sys.argv
 module = import_module(module)
 original = getattr(module, name)
@@ -152,13 +152,13 @@ def test_killed_at_random_moments(handed, given):
 @pytest.mark.parametrize(
     ("module", "name", "n", "when"),
     [
-        ("autograder.delivery.database", "_make", 1, "after"),
-        ("autograder.delivery.gradebook", "register", 1, "after"),
-        ("autograder.delivery.gradebook", "_write_autograded", 3, "after"),
-        ("autograder.delivery.gradebook", "_save_assignment", 1, "after"),
-        ("autograder.delivery.gradebook", "_save_assignment", 2, "before"),
-        ("autograder.delivery.entering", "write_record", 1, "before"),
-        ("autograder.delivery.entering", "write_record", 2, "after"),
+        ("autograder.delivery.nbgrader.database", "_make", 1, "after"),
+        ("autograder.delivery.nbgrader.gradebook", "register", 1, "after"),
+        ("autograder.delivery.nbgrader.gradebook", "_write_autograded", 3, "after"),
+        ("autograder.delivery.nbgrader.gradebook", "_save_assignment", 1, "after"),
+        ("autograder.delivery.nbgrader.gradebook", "_save_assignment", 2, "before"),
+        ("autograder.delivery.nbgrader.entering", "write_record", 1, "before"),
+        ("autograder.delivery.nbgrader.entering", "write_record", 2, "after"),
         ("tempfile", "mkstemp", 4, "after"),
     ],
 )
@@ -172,7 +172,7 @@ def test_killed_at_the_worst_moments(handed, given, module, name, n, when):
 
 
 def test_what_was_graded_is_not_lost_when_the_submission_changes(handed):
-    process = start(handed, KILLED, "autograder.delivery.gradebook", "save", "1", "before")
+    process = start(handed, KILLED, "autograder.delivery.nbgrader.gradebook", "save", "1", "before")
     process.communicate(timeout=120)
     found = submissions(handed, A)  # whichever of them were graded first
     first = next(each for each in found if kept(handed, each, Keys(handed).of(each)))

@@ -9,11 +9,11 @@ from nbgrader.api import Gradebook
 
 from autograder.cli import main
 from autograder.course.config import CourseError
-from autograder.delivery.essays.enter_marks import read_essays
-from autograder.delivery.essays.sheets import write_essays
-from autograder.delivery.essays.two_markers import agreed, compare, weighted_kappa
-from autograder.delivery.feedback import write_feedback
-from autograder.delivery.marks import scores
+from autograder.delivery.nbgrader.marks import scores
+from autograder.delivery.pages.essays.enter_marks import read_essays
+from autograder.delivery.pages.essays.sheets import write_essays
+from autograder.delivery.pages.essays.two_markers import agreed, compare, weighted_kappa
+from autograder.delivery.pages.feedback import write_feedback
 from tests.delivery.test_pages import Page, stands_alone
 
 A = "a01_tiny"

@@ -7,8 +7,8 @@ import stat
 import pytest
 
 from autograder.course.config import Course
-from autograder.delivery.collect import collect
-from autograder.delivery.releasing import hand_out
+from autograder.delivery.department.releasing import hand_out
+from autograder.delivery.platforms.collect import collect
 
 A = "a01_tiny"
 ELSEWHERE = """

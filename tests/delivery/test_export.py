@@ -7,14 +7,14 @@ import pytest
 from nbgrader.api import Gradebook
 
 from autograder.course.config import CourseError
-from autograder.course.roster import Person
-from autograder.delivery.collect import collect
-from autograder.delivery.export import _parts, export
-from autograder.delivery.feedback import pack_feedback, write_feedback
-from autograder.delivery.gradebook import register, seal
-from autograder.delivery.marks import Mark, Marks
-from autograder.delivery.people import add_students
-from autograder.delivery.score_tables import FORMATS, IMPORTED, Book
+from autograder.course.people.roster import Person
+from autograder.delivery.nbgrader.gradebook import register, seal
+from autograder.delivery.nbgrader.marks import Mark, Marks
+from autograder.delivery.nbgrader.people import add_students
+from autograder.delivery.pages.feedback import pack_feedback, write_feedback
+from autograder.delivery.platforms.collect import collect
+from autograder.delivery.platforms.export import _parts, export
+from autograder.delivery.platforms.score_tables import FORMATS, IMPORTED, Book
 
 A = "a01_tiny"
 HEAD = [

@@ -9,11 +9,11 @@ import time
 
 import pytest
 
+from autograder.course.classes.simulate import simulate
 from autograder.course.config import Course, CourseError
 from autograder.course.graders.serial import Serial
-from autograder.course.simulate import simulate
-from autograder.delivery.grading import grade_and_save
-from autograder.delivery.marks import scores
+from autograder.delivery.department.grading import grade_and_save
+from autograder.delivery.nbgrader.marks import scores
 
 from ..courses import MOTION as A
 

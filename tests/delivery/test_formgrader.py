@@ -9,12 +9,12 @@ from html.parser import HTMLParser
 
 import pytest
 
-from autograder.course.release import Release
-from autograder.delivery.essays.sheets import write_essays
-from autograder.delivery.feedback import write_feedback
-from autograder.delivery.grading import grade_and_save
-from autograder.delivery.marks import scores
-from autograder.delivery.releasing import generate
+from autograder.course.release.handed_out import Release
+from autograder.delivery.department.grading import grade_and_save
+from autograder.delivery.department.releasing import generate
+from autograder.delivery.nbgrader.marks import scores
+from autograder.delivery.pages.essays.sheets import write_essays
+from autograder.delivery.pages.feedback import write_feedback
 
 from ..chromium import browsing
 from ..courses import one_assignment

@@ -7,10 +7,10 @@ import pytest
 from nbgrader.api import Gradebook
 
 from autograder.course.config import Course, CourseError
-from autograder.delivery import gradebook
-from autograder.delivery.database import zoned
-from autograder.delivery.final_grades import sheets
-from autograder.delivery.marks import scores
+from autograder.delivery.nbgrader import gradebook
+from autograder.delivery.nbgrader.database import zoned
+from autograder.delivery.nbgrader.marks import scores
+from autograder.delivery.pages.final_grades import sheets
 
 A = "a01_tiny"
 

@@ -13,9 +13,9 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
+from autograder.course.classes.simulate import simulate
 from autograder.course.config import Course, CourseError
 from autograder.course.secret import FILE as SECRET
-from autograder.course.simulate import simulate
 from autograder.course.typed_json import decoded
 from autograder.delivery.gradescope import PackedSettings, inside, package
 

@@ -4,13 +4,13 @@ import json
 
 import pytest
 
+from autograder.course.classes.expected import ExpectedScore, expected_scores
+from autograder.course.classes.simulate import simulate
 from autograder.course.config import Course
-from autograder.course.expected import ExpectedScore, expected_scores
 from autograder.course.graders.serial import Serial
-from autograder.course.grading_options import GradingOptions
-from autograder.course.simulate import simulate
-from autograder.delivery.grading import grade_and_save
-from autograder.delivery.releasing import generate
+from autograder.course.submissions.grading_options import GradingOptions
+from autograder.delivery.department.grading import grade_and_save
+from autograder.delivery.department.releasing import generate
 from autograder.grading.results import Status
 
 from ..courses import EARNED, ENERGY, MOTION, one_assignment
@@ -112,7 +112,7 @@ def test_a_package_that_is_missing_is_named_and_the_next_run_completes(
 def test_what_the_machine_could_not_do_is_done_by_the_next_run(course, monkeypatch):
     simulate(course, MOTION, 1)
     with monkeypatch.context() as patched:
-        patched.setattr("autograder.course.grade.grade_submission", out_of_memory)
+        patched.setattr("autograder.course.submissions.grade.grade_submission", out_of_memory)
         outcome = grade_and_save(course, [MOTION], opened=lambda _: Serial(course))
     assert "MemoryError" in outcome.problems[0]
     assert [grade.score for grade in grade_and_save(course, [MOTION]).grades] == [EARNED]

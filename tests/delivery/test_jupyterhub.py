@@ -16,10 +16,10 @@ from pathlib import Path
 
 import pytest
 
+from autograder.course.classes.simulate import simulate
 from autograder.course.config import Course
-from autograder.course.simulate import simulate
-from autograder.delivery.marks import scores
-from autograder.delivery.watch import Watcher
+from autograder.delivery.department.watch import Watcher
+from autograder.delivery.nbgrader.marks import scores
 
 from ..courses import MOTION as A
 

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from autograder.course.simulate import simulate
-from autograder.delivery.marks import scores
+from autograder.course.classes.simulate import simulate
+from autograder.delivery.nbgrader.marks import scores
 
 from ..chromium import browsing
 from ..courses import EARNED

@@ -7,14 +7,14 @@ import shutil
 import pytest
 from nbgrader.api import Gradebook
 
+from autograder.course.classes.simulate import simulate
 from autograder.course.config import Course, CourseError
-from autograder.course.grading_options import GradingOptions
-from autograder.course.simulate import simulate
-from autograder.delivery.collect import collect
-from autograder.delivery.feedback import write_feedback
-from autograder.delivery.grading import grade_and_save
-from autograder.delivery.marks import scores
-from autograder.delivery.releasing import hand_out
+from autograder.course.submissions.grading_options import GradingOptions
+from autograder.delivery.department.grading import grade_and_save
+from autograder.delivery.department.releasing import hand_out
+from autograder.delivery.nbgrader.marks import scores
+from autograder.delivery.pages.feedback import write_feedback
+from autograder.delivery.platforms.collect import collect
 
 from ..courses import EARNED, MOTION
 

@@ -3,15 +3,15 @@
 import pytest
 from nbgrader.validator import Validator
 
+from autograder.course.classes.simulate import simulate
 from autograder.course.config import Course, CourseError
 from autograder.course.discover import load_assignment
-from autograder.course.grading_options import GradingOptions
-from autograder.course.simulate import simulate
-from autograder.course.verify import verify
-from autograder.delivery.grading import grade_and_save
+from autograder.course.proofs.verify import verify
+from autograder.course.submissions.grading_options import GradingOptions
+from autograder.delivery.department.grading import grade_and_save
+from autograder.delivery.department.new_course import start_course
+from autograder.delivery.department.releasing import generate
 from autograder.delivery.nbgrader_settings import FILE, TEXT, configure, nbgrader_config
-from autograder.delivery.new_course import start_course
-from autograder.delivery.releasing import generate
 
 from ..courses import SAMPLE
 from .conftest import ROOT

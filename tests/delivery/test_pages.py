@@ -11,14 +11,15 @@ from nbgrader.api import Gradebook
 from rich.console import Console
 
 from autograder.course.config import CourseError
-from autograder.course.submissions import submissions
-from autograder.delivery import gradebook, solutions
-from autograder.delivery.class_results import totals
-from autograder.delivery.entering import entered_again
-from autograder.delivery.feedback import page_of, shows, write_feedback
-from autograder.delivery.pages import digest, script
-from autograder.delivery.report import summarise, write_report
-from autograder.delivery.tables import grade_table
+from autograder.course.submissions.handed_in import submissions
+from autograder.delivery.nbgrader import gradebook
+from autograder.delivery.nbgrader.entering import entered_again
+from autograder.delivery.pages import solutions
+from autograder.delivery.pages.class_results import totals
+from autograder.delivery.pages.feedback import page_of, shows, write_feedback
+from autograder.delivery.pages.rendering import digest, script
+from autograder.delivery.pages.report import summarise, write_report
+from autograder.delivery.pages.tables import grade_table
 from autograder.exercise import Exercise, Numbers
 from autograder.grading.hints import with_hints
 from autograder.grading.results import Status

@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 from autograder.course.config import CourseError
-from autograder.course.grade import Graded
-from autograder.course.kept_runs import folder_of, keep_runs
-from autograder.course.records import write_record
-from autograder.course.release import Release
-from autograder.delivery.picture import exhibit_svg
-from autograder.delivery.portfolio import _derivations, write_portfolios
+from autograder.course.release.handed_out import Release
+from autograder.course.submissions.grade import Graded
+from autograder.course.submissions.kept_runs import folder_of, keep_runs
+from autograder.course.submissions.records import write_record
+from autograder.delivery.pages.picture import exhibit_svg
+from autograder.delivery.pages.portfolio import _derivations, write_portfolios
 from autograder.exercise import Curves, HeatMaps
 from autograder.grading.results import ExerciseGrade, Grade, Item, Status
 from autograder.grading.runs import Run, packed

@@ -22,16 +22,16 @@ from sqlalchemy import create_engine, select
 
 from autograder.cli import main
 from autograder.course.config import Course, CourseError
-from autograder.course.grading_options import GradingOptions
 from autograder.course.lock import grading, watching
-from autograder.delivery import gradebook, moving
-from autograder.delivery import grading as runs
-from autograder.delivery.agreement import disagreements
-from autograder.delivery.database import opened
-from autograder.delivery.demo import copy_course
-from autograder.delivery.marks import scores
-from autograder.delivery.moving import copy_gradebook
-from autograder.delivery.students import apply, planned
+from autograder.course.submissions.grading_options import GradingOptions
+from autograder.delivery.department import grading as runs
+from autograder.delivery.department.demo import copy_course
+from autograder.delivery.department.students import apply, planned
+from autograder.delivery.nbgrader import gradebook, moving
+from autograder.delivery.nbgrader.agreement import disagreements
+from autograder.delivery.nbgrader.database import opened
+from autograder.delivery.nbgrader.marks import scores
+from autograder.delivery.nbgrader.moving import copy_gradebook
 
 from ..postgres import program, serving
 from ..servers import page_of

@@ -6,10 +6,10 @@ import pytest
 
 from autograder.cli import main
 from autograder.course.config import Course
-from autograder.delivery.class_results import SMALLEST
-from autograder.delivery.feedback import page_of, shows, write_feedback
-from autograder.delivery.gradebook import register, seal
-from autograder.delivery.progress import term, write_progress
+from autograder.delivery.nbgrader.gradebook import register, seal
+from autograder.delivery.pages.class_results import SMALLEST
+from autograder.delivery.pages.feedback import page_of, shows, write_feedback
+from autograder.delivery.pages.progress import term, write_progress
 
 from .conftest import A
 
@@ -54,7 +54,7 @@ def test_of_a_class_that_is_too_small_nothing_is_said(whole):
 
 
 def test_a_watch_writes_everybody_s_page_anew_when_the_class_is_another(whole, graded, save):
-    from autograder.delivery.watch import Watcher
+    from autograder.delivery.department.watch import Watcher
 
     course = whole("c.Course.quartiles = True")
     lines = []

@@ -7,15 +7,20 @@ import pytest
 from nbgrader.api import Gradebook
 
 from autograder.course.config import CourseError
-from autograder.delivery.final_grades import sheet as laid_over
-from autograder.delivery.final_grades import sheets
-from autograder.delivery.marks import Marks
-from autograder.delivery.quality.assess import assess, places, thirds
-from autograder.delivery.quality.figures import alpha, alpha_interval, f_quantile, item_rest
-from autograder.delivery.quality.page import earlier, quality_lines
-from autograder.delivery.quality.wrong_answers import AnswerOutcome, groups, option_tables, outcome
-from autograder.delivery.report import write_report
-from autograder.delivery.solutions import Solutions
+from autograder.delivery.nbgrader.marks import Marks
+from autograder.delivery.pages.final_grades import sheet as laid_over
+from autograder.delivery.pages.final_grades import sheets
+from autograder.delivery.pages.quality.assess import assess, places, thirds
+from autograder.delivery.pages.quality.figures import alpha, alpha_interval, f_quantile, item_rest
+from autograder.delivery.pages.quality.page import earlier, quality_lines
+from autograder.delivery.pages.quality.wrong_answers import (
+    AnswerOutcome,
+    groups,
+    option_tables,
+    outcome,
+)
+from autograder.delivery.pages.report import write_report
+from autograder.delivery.pages.solutions import Solutions
 from autograder.exercise import Exercise, Numbers
 from autograder.grading.results import ExerciseGrade, Grade, Item, Status
 from tests.delivery.test_pages import Page, stands_alone

@@ -8,11 +8,11 @@ from nbgrader.api import Gradebook
 from typer.testing import CliRunner
 
 from autograder.cli import app
-from autograder.course import guessing
 from autograder.course.config import Course, CourseError
-from autograder.course.shipping import shared
-from autograder.delivery import releasing
-from autograder.delivery.releasing import generate, hand_out
+from autograder.course.proofs import guessing
+from autograder.course.release.shipping import shared
+from autograder.delivery.department import releasing
+from autograder.delivery.department.releasing import generate, hand_out
 
 from ..courses import MOTION as REAL
 from ..courses import POINTS, copied, one_assignment

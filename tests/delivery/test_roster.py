@@ -11,8 +11,8 @@ from nbgrader.api import Gradebook
 
 from autograder.cli import main
 from autograder.course.config import Course, CourseError
-from autograder.course.roster import declared, whose_numbers
-from autograder.delivery.people import people, roster
+from autograder.course.people.roster import declared, whose_numbers
+from autograder.delivery.nbgrader.people import people, roster
 
 CANVAS = """Student,ID,SIS User ID,SIS Login ID,Section,a01 (7)
     Points Possible,,,,,10

@@ -2,7 +2,7 @@
 
 import pytest
 
-from autograder.delivery.report import write_report
+from autograder.delivery.pages.report import write_report
 from tests.chromium import browsing
 
 pytestmark = pytest.mark.browser

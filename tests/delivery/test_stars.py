@@ -7,10 +7,10 @@ import pytest
 from nbgrader.api import Gradebook
 
 from autograder.course.config import CourseError
-from autograder.delivery.export import export
-from autograder.delivery.feedback import write_feedback
-from autograder.delivery.final_grades import sheets
-from autograder.delivery.report import write_report
+from autograder.delivery.pages.feedback import write_feedback
+from autograder.delivery.pages.final_grades import sheets
+from autograder.delivery.pages.report import write_report
+from autograder.delivery.platforms.export import export
 from autograder.grading.results import Grade
 
 A = "a01_tiny"

@@ -8,14 +8,14 @@ import pytest
 from nbgrader.api import Gradebook
 
 from autograder.cli import main
-from autograder.course.records import kept, read_grade
-from autograder.course.submissions import Handed
-from autograder.delivery.agreement import disagreements
-from autograder.delivery.entering import entered_again
-from autograder.delivery.export import export
-from autograder.delivery.feedback import write_feedback
-from autograder.delivery.gradebook import refresh_times, register, seal
-from autograder.delivery.marks import scores
+from autograder.course.submissions.handed_in import Handed
+from autograder.course.submissions.records import kept, read_grade
+from autograder.delivery.nbgrader.agreement import disagreements
+from autograder.delivery.nbgrader.entering import entered_again
+from autograder.delivery.nbgrader.gradebook import refresh_times, register, seal
+from autograder.delivery.nbgrader.marks import scores
+from autograder.delivery.pages.feedback import write_feedback
+from autograder.delivery.platforms.export import export
 
 A = "a01_tiny"
 DUE = {"id": A, "title": "Tiny", "due": "2026-05-04 09:00 UTC"}

@@ -5,14 +5,14 @@ import json
 
 import pytest
 
-from autograder.course.hand_in import HandIn, hand_in, keep_hand_in, teams
-from autograder.course.roster import whose_numbers
-from autograder.course.submissions import submissions
-from autograder.delivery.export import export
-from autograder.delivery.feedback import pack_feedback, page_of, shows, write_feedback
-from autograder.delivery.gradebook import register, seal
-from autograder.delivery.report import write_report
-from autograder.delivery.students import apply, planned
+from autograder.course.people.roster import whose_numbers
+from autograder.course.submissions.hand_in import HandIn, hand_in, keep_hand_in, teams
+from autograder.course.submissions.handed_in import submissions
+from autograder.delivery.department.students import apply, planned
+from autograder.delivery.nbgrader.gradebook import register, seal
+from autograder.delivery.pages.feedback import pack_feedback, page_of, shows, write_feedback
+from autograder.delivery.pages.report import write_report
+from autograder.delivery.platforms.export import export
 
 from .conftest import A
 

@@ -5,9 +5,11 @@ import json
 import pytest
 
 from autograder.course.config import CourseError
-from autograder.course.grading_options import GradingOptions
-from autograder.course.hand_in import HandIn, hand_in
-from autograder.course.records import (
+from autograder.course.release.handed_out import Release
+from autograder.course.submissions.grading_options import GradingOptions
+from autograder.course.submissions.hand_in import HandIn, hand_in
+from autograder.course.submissions.handed_in import Handed
+from autograder.course.submissions.records import (
     keep,
     kept,
     read_grade,
@@ -16,9 +18,7 @@ from autograder.course.records import (
     recorded_key,
     write,
 )
-from autograder.course.release import Release
-from autograder.course.submissions import Handed
-from autograder.delivery.grading import grade_and_save
+from autograder.delivery.department.grading import grade_and_save
 
 A = "a01_tiny"
 

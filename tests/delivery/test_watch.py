@@ -13,17 +13,17 @@ from pathlib import Path
 
 import pytest
 
+from autograder.course.classes.expected import expected_scores
+from autograder.course.classes.simulate import simulate
 from autograder.course.config import Course, CourseError
-from autograder.course.expected import expected_scores
 from autograder.course.lock import watching
-from autograder.course.simulate import simulate
-from autograder.delivery import arrivals
-from autograder.delivery.database import small_text
-from autograder.delivery.exchange import inbound
-from autograder.delivery.feedback import page_of
-from autograder.delivery.marks import scores
-from autograder.delivery.releasing import hand_out
-from autograder.delivery.watch import Watcher, watch
+from autograder.delivery.department import arrivals
+from autograder.delivery.department.releasing import hand_out
+from autograder.delivery.department.watch import Watcher, watch
+from autograder.delivery.nbgrader.database import small_text
+from autograder.delivery.nbgrader.exchange import inbound
+from autograder.delivery.nbgrader.marks import scores
+from autograder.delivery.pages.feedback import page_of
 
 from ..courses import MOTION, runtimes
 
@@ -44,8 +44,8 @@ def engine(monkeypatch, graded, save):
     done = []
 
     def grade_and_save(course, ids, options):
-        from autograder.course.submissions import submissions
-        from autograder.delivery.grading import Outcome
+        from autograder.course.submissions.handed_in import submissions
+        from autograder.delivery.department.grading import Outcome
 
         now = [(h.student, h.assignment) for id in ids for h in submissions(course, id)]
         new = [names for names in now if names[0] in options.students]
@@ -53,7 +53,7 @@ def engine(monkeypatch, graded, save):
         done.extend(student for student, _ in new)
         return Outcome(course, new)
 
-    monkeypatch.setattr("autograder.delivery.watch.grade_and_save", grade_and_save)
+    monkeypatch.setattr("autograder.delivery.department.watch.grade_and_save", grade_and_save)
     return done
 
 
@@ -143,8 +143,8 @@ def test_feedback_is_published_when_the_course_says(tiny, inbox, engine, configu
         return configure(tiny.root, listed, f'c.Course.watch_feedback = "{when}"')
 
     def published(found, **options):
-        from autograder.course.release import Release
-        from autograder.delivery.gradebook import register
+        from autograder.course.release.handed_out import Release
+        from autograder.delivery.nbgrader.gradebook import register
 
         register(found, A, Release.load(found, A).notebook)
         work = watching_for(found, inbox("ada"), lines := [], **options)
@@ -209,7 +209,7 @@ def test_what_can_not_be_used_is_said_once_and_tried_again(tiny, inbox, engine, 
         if len(naps) == 3:
             os.kill(os.getpid(), signal.SIGTERM)
 
-    monkeypatch.setattr("autograder.delivery.watch.time.sleep", nap)
+    monkeypatch.setattr("autograder.delivery.department.watch.time.sleep", nap)
     assert watch(work, every=7, once=False)
     assert engine == ["ada"]
     said = [line[9:] for line in lines]

@@ -9,7 +9,7 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 
-from autograder.course.leak import leaks
+from autograder.course.release.leak import leaks
 from autograder.exercise.registry import kinds
 
 from ..chromium import browsing

@@ -5,11 +5,11 @@ import shutil
 
 import pytest
 
-from autograder.course.expected import expect
-from autograder.course.records import read_grade
-from autograder.course.simulate import simulate
-from autograder.delivery.demo import disagreements
-from autograder.delivery.grading import grade_and_save
+from autograder.course.classes.expected import expect
+from autograder.course.classes.simulate import simulate
+from autograder.course.submissions.records import read_grade
+from autograder.delivery.department.demo import disagreements
+from autograder.delivery.department.grading import grade_and_save
 from autograder.student.notebook import grade_id
 
 pytestmark = pytest.mark.sandbox

@@ -9,14 +9,14 @@ from pathlib import Path
 import pytest
 
 from autograder.course.config import Course, CourseError
-from autograder.course.hand_in import teams
+from autograder.course.submissions.hand_in import teams
 from autograder.delivery import nbgrader_settings
-from autograder.delivery.collect import collect
-from autograder.delivery.export import export
-from autograder.delivery.feedback import pack_feedback, page_of, write_feedback
-from autograder.delivery.grading import grade_and_save
-from autograder.delivery.marks import Mark, Marks
-from autograder.delivery.people import import_people, people
+from autograder.delivery.department.grading import grade_and_save
+from autograder.delivery.nbgrader.marks import Mark, Marks
+from autograder.delivery.nbgrader.people import import_people, people
+from autograder.delivery.pages.feedback import pack_feedback, page_of, write_feedback
+from autograder.delivery.platforms.collect import collect
+from autograder.delivery.platforms.export import export
 
 ROOT = Path(__file__).resolve().parents[2]
 MOODLE = Path(__file__).resolve().parents[1] / "platforms" / "moodle45"
@@ -205,7 +205,7 @@ def test_a_worksheet_is_what_moodle_wrote(moodle):
 def test_grades_go_back_in_moodle_s_own_worksheet(moodle, monkeypatch, tmp_path):
     course, _ = moodle("individual_folders.zip")
     graded = {student: marked(student) for student in TIMES if student != "maxp"}
-    monkeypatch.setattr("autograder.delivery.export.scores", lambda *_: graded)
+    monkeypatch.setattr("autograder.delivery.platforms.export.scores", lambda *_: graded)
     sheet, back = MOODLE / "worksheet_identity_email.csv", tmp_path / "back.csv"
     done = export(course, "moodle-worksheet", back, scale=100, worksheet=sheet)
     with back.open(newline="", encoding="utf-8-sig") as file:

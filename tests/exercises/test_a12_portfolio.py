@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 from autograder.course.discover import load_assignment
-from autograder.course.grade import Graded
-from autograder.course.kept_runs import folder_of, keep_runs
-from autograder.course.records import write_record
-from autograder.course.release import Release
-from autograder.delivery.portfolio import write_portfolios
+from autograder.course.release.handed_out import Release
+from autograder.course.submissions.grade import Graded
+from autograder.course.submissions.kept_runs import folder_of, keep_runs
+from autograder.course.submissions.records import write_record
+from autograder.delivery.pages.portfolio import write_portfolios
 from autograder.exercise.dependencies import solve
 from autograder.grading.own_answer import as_written
 from autograder.grading.results import ExerciseGrade, Grade, Item, Status

@@ -7,7 +7,7 @@ import pytest
 from beartype import beartype
 from jaxtyping import jaxtyped
 
-from autograder.course.verify import verify
+from autograder.course.proofs.verify import verify
 from autograder.grading.checks import NO_GPU, grade_checks
 from autograder.grading.results import Status
 

@@ -10,12 +10,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from autograder.course.drawing import drawn
-from autograder.course.practice_share import practice_of, share_in_words
-from autograder.course.practising import practised
 from autograder.course.proofs.prices import answers_after
-from autograder.course.recording import record
-from autograder.course.sources import typed
+from autograder.course.proofs.sources import typed
+from autograder.course.release.drawing import drawn
+from autograder.course.release.practice_share import practice_of, share_in_words
+from autograder.course.release.practising import practised
+from autograder.course.release.recording import record
 from autograder.exercise import FormatError
 from autograder.exercise.dependencies import apply, solve
 from autograder.exercise.variants import draws

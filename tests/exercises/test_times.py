@@ -7,9 +7,9 @@ from itertools import pairwise
 import jupytext
 import pytest
 
-from autograder.course.overview import tasks, told
-from autograder.course.plan import notes, plan
-from autograder.course.releasable import problems
+from autograder.course.release.overview import tasks, told
+from autograder.course.release.plan import notes, plan
+from autograder.course.release.releasable import problems
 from autograder.course.sections import headed, without
 
 from ..loaded import COURSE, ROOT, assigned

@@ -2,7 +2,7 @@
 
 import pytest
 
-from autograder.delivery.releasing import generate
+from autograder.delivery.department.releasing import generate
 
 from ..loaded import COURSE
 

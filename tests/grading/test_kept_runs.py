@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from autograder.course.kept_runs import KeptRuns, keep_runs, kept_runs
+from autograder.course.submissions.kept_runs import KeptRuns, keep_runs, kept_runs
 from autograder.grading.depends import behind
 from autograder.grading.runner import Runner
 from autograder.grading.runs import LARGEST, Run, Training, key_of, packed, unpacked

@@ -3,10 +3,10 @@
 import nbformat
 import pytest
 
-from autograder.course.records import read_grade
-from autograder.course.simulate import simulate
-from autograder.delivery.feedback import page_of, write_feedback
-from autograder.delivery.grading import grade_and_save
+from autograder.course.classes.simulate import simulate
+from autograder.course.submissions.records import read_grade
+from autograder.delivery.department.grading import grade_and_save
+from autograder.delivery.pages.feedback import page_of, write_feedback
 from autograder.grading.results import Status
 
 from ..courses import EARNED

@@ -9,14 +9,14 @@ from html import unescape
 import pytest
 
 from autograder.course.config import Course
-from autograder.course.release import Release
-from autograder.course.roster import Person
-from autograder.delivery.feedback import write_feedback
-from autograder.delivery.grading import grade_and_save
-from autograder.delivery.people import add_students
-from autograder.delivery.releasing import generate
-from autograder.delivery.report import write_report
-from autograder.delivery.sanitise import markdown2html
+from autograder.course.people.roster import Person
+from autograder.course.release.handed_out import Release
+from autograder.delivery.department.grading import grade_and_save
+from autograder.delivery.department.releasing import generate
+from autograder.delivery.nbgrader.people import add_students
+from autograder.delivery.pages.feedback import write_feedback
+from autograder.delivery.pages.report import write_report
+from autograder.delivery.pages.sanitise import markdown2html
 
 from ..chromium import browsing
 from ..courses import one_assignment

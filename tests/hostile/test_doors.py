@@ -20,15 +20,15 @@ from typer.testing import CliRunner
 
 from autograder.cli import app
 from autograder.course.config import Course, CourseError
-from autograder.course.grade import Graded
-from autograder.course.records import write_record
-from autograder.course.roster import LARGEST, declared
-from autograder.course.roster_import import import_roster
+from autograder.course.people.roster import LARGEST, declared
+from autograder.course.people.roster_import import import_roster
 from autograder.course.server import shown
-from autograder.delivery.database import opened
-from autograder.delivery.moving import copy_gradebook
+from autograder.course.submissions.grade import Graded
+from autograder.course.submissions.records import write_record
+from autograder.delivery.nbgrader.database import opened
+from autograder.delivery.nbgrader.moving import copy_gradebook
 from autograder.delivery.nbgrader_settings import configure
-from autograder.delivery.sanitise import clean_html, markdown2html, sanitised
+from autograder.delivery.pages.sanitise import clean_html, markdown2html, sanitised
 from autograder.grading.results import Grade
 from autograder.sandbox import outputs
 from autograder.sandbox.pictures import MOST

@@ -19,17 +19,17 @@ from typer.testing import CliRunner
 
 from autograder.cli import app
 from autograder.course.config import Course, CourseError
-from autograder.course.hand_in import teams
 from autograder.course.opening import NotOrdinary, read_once
-from autograder.course.submissions import Unreadable, read_content
-from autograder.delivery import exchange
-from autograder.delivery.arrivals import Arrivals
-from autograder.delivery.collect import collect
-from autograder.delivery.database import parsed_time, small_text
-from autograder.delivery.exchange_owners import faults, unsafe
-from autograder.delivery.handed_over import NotTaken, read_name
-from autograder.delivery.lms_files import opened_source
-from autograder.delivery.releasing import hand_out
+from autograder.course.submissions.hand_in import teams
+from autograder.course.submissions.handed_in import Unreadable, read_content
+from autograder.delivery.department.arrivals import Arrivals
+from autograder.delivery.department.releasing import hand_out
+from autograder.delivery.nbgrader import exchange
+from autograder.delivery.nbgrader.database import parsed_time, small_text
+from autograder.delivery.nbgrader.exchange_owners import faults, unsafe
+from autograder.delivery.nbgrader.handed_over import NotTaken, read_name
+from autograder.delivery.platforms.collect import collect
+from autograder.delivery.platforms.lms_files import opened_source
 
 from ..courses import copied
 
@@ -572,7 +572,7 @@ def test_what_is_no_file_is_read_by_nobody(inbox, kind, monkeypatch):
 
 
 def test_what_changes_while_it_is_collected_is_left(course, inbox, monkeypatch):
-    from autograder.delivery import collector as module
+    from autograder.delivery.platforms import collector as module
 
     path = inbox / "eve" / f"{A}.ipynb"
     store = module.Collector.store

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 from autograder.course.config import Course, CourseError
-from autograder.course.drawing import drawn
-from autograder.course.keys import Keys
-from autograder.course.recording import record
+from autograder.course.release.drawing import drawn
+from autograder.course.release.recording import record
 from autograder.course.secret import FILE, secret_of
-from autograder.course.submissions import Handed
+from autograder.course.submissions.handed_in import Handed
+from autograder.course.submissions.keys import Keys
 from autograder.exercise import Exercise, agree
 from autograder.grading.checks import grade_checks
 from autograder.grading.replay import seed_of

@@ -14,8 +14,8 @@ from typer.testing import CliRunner
 from autograder.cli import app
 from autograder.course.config import CourseError
 from autograder.course.opening import Listed, listed
-from autograder.delivery import lms_files
-from autograder.delivery.lms_files import opened_source
+from autograder.delivery.platforms import lms_files
+from autograder.delivery.platforms.lms_files import opened_source
 
 A = "m01_motion"
 FAR = 2**42  # a year that no calendar of Python's has

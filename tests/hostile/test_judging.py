@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 
 from autograder.algebra import Chain, IndexedChain
-from autograder.course.classroom import grade_class
-from autograder.course.grading_options import GradingOptions
-from autograder.course.release import Release
-from autograder.course.submissions import submissions
-from autograder.delivery.releasing import generate
+from autograder.course.classes.classroom import grade_class
+from autograder.course.release.handed_out import Release
+from autograder.course.submissions.grading_options import GradingOptions
+from autograder.course.submissions.handed_in import submissions
+from autograder.delivery.department.releasing import generate
 from autograder.exercise import (
     Choice,
     ComplexityClass,

@@ -6,9 +6,9 @@ from copy import deepcopy
 import nbformat
 import pytest
 
-from autograder.course.grade import Grader
-from autograder.course.simulate import simulate
-from autograder.course.submissions import Handed
+from autograder.course.classes.simulate import simulate
+from autograder.course.submissions.grade import Grader
+from autograder.course.submissions.handed_in import Handed
 from autograder.grading.results import Grade, Status
 
 from ..courses import MOTION

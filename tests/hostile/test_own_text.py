@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from autograder.course.grade import Grader
-from autograder.course.job import Job
-from autograder.course.release import Release
-from autograder.course.submissions import Unreadable, _pictures, parse_notebook, restore
+from autograder.course.release.handed_out import Release
+from autograder.course.submissions.grade import Grader
+from autograder.course.submissions.handed_in import Unreadable, _pictures, parse_notebook, restore
+from autograder.course.submissions.job import Job
 from autograder.exercise import Exercise, Numbers
 from autograder.grading import budget, own_text
 from autograder.grading.demonstrations import unneeded
@@ -154,7 +154,7 @@ def test_a_notebook_that_is_too_much_earns_nothing_and_says_so(
     def impatient(item, work):
         return budget.bounded(item, work, 0.05)
 
-    monkeypatch.setattr("autograder.course.submissions.judging", impatient)
+    monkeypatch.setattr("autograder.course.submissions.handed_in.judging", impatient)
     with Grader(shared_course) as grader:
         job = Job("eve", "m01_motion", key="k", content=json.dumps(notebook).encode())
         graded = grader.grade_job(job)

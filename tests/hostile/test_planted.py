@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from autograder.delivery.releasing import generate
+from autograder.delivery.department.releasing import generate
 
 from ..courses import one_assignment
 

@@ -7,9 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from autograder.course.bundle import Bundle
 from autograder.course.config import Course, CourseError
-from autograder.course.grade import Graded, Grader
 from autograder.course.graders import station
 from autograder.course.graders.messages import (
     SECRET,
@@ -21,9 +19,11 @@ from autograder.course.graders.messages import (
     unpacked_job,
 )
 from autograder.course.graders.tls import certificates, make_certificates
-from autograder.course.grading_options import GradingOptions
-from autograder.course.job import Job
 from autograder.course.limits import check_limits
+from autograder.course.submissions.bundle import Bundle
+from autograder.course.submissions.grade import Graded, Grader
+from autograder.course.submissions.grading_options import GradingOptions
+from autograder.course.submissions.job import Job
 from autograder.grading.results import ExerciseGrade, Grade, Item, Status
 
 HONEST = Meeting("a" * 32, "b" * 32, "tls://10.0.0.2:1")

@@ -12,11 +12,11 @@ from pathlib import Path
 
 import pytest
 
-from autograder.course.roster import Person
-from autograder.course.student_ids import STUDENT_ID
-from autograder.delivery.collect import collect
-from autograder.delivery.lms_files import MAX_BYTES
-from autograder.delivery.people import add_students
+from autograder.course.people.roster import Person
+from autograder.course.people.student_ids import STUDENT_ID
+from autograder.delivery.nbgrader.people import add_students
+from autograder.delivery.platforms.collect import collect
+from autograder.delivery.platforms.lms_files import MAX_BYTES
 
 from ..delivery.conftest import A, released, template, tiny  # noqa: F401
 

@@ -8,7 +8,7 @@ from types import ModuleType
 import pytest
 
 from autograder.algebra import Chain, IndexedChain
-from autograder.course.shipping import formulas_module
+from autograder.course.release.shipping import formulas_module
 from autograder.exercise import Derivation, Formula
 from autograder.exercise.kind import FormatError
 from autograder.student.readers import read

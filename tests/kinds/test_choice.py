@@ -5,9 +5,9 @@ from collections import Counter
 
 import pytest
 
-from autograder.course.drawing import drawn
 from autograder.course.proofs.part_proofs import part_problems, right_answers
-from autograder.course.recording import record
+from autograder.course.release.drawing import drawn
+from autograder.course.release.recording import record
 from autograder.exercise import Choice, Exercise
 from autograder.exercise.variants import draws
 from autograder.grading.parts import grade_parts

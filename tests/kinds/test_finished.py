@@ -5,7 +5,7 @@ from types import ModuleType
 
 import pytest
 
-from autograder.course.shipping import formulas_module
+from autograder.course.release.shipping import formulas_module
 from autograder.exercise import FormatError, Formula, Matrix
 from autograder.student.readers import read
 

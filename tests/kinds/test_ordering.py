@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from autograder.course.verify import part_problems
+from autograder.course.proofs.verify import part_problems
 from autograder.exercise import Exercise, FormatError, Ordering
 from autograder.exercise.ordering import Order
 from autograder.grading.parts import grade_parts

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from autograder.algebra.building.library import CALLS, CONSTANTS
 from autograder.algebra.reading.errors import ParseError
 from autograder.algebra.reading.preview import look
-from autograder.course.asked import hint_of
+from autograder.course.release.asked import hint_of
 from autograder.exercise import (
     Choice,
     ComplexityClass,

@@ -6,12 +6,12 @@ from importlib.metadata import EntryPoint
 
 import pytest
 
-from autograder.course.build import build
 from autograder.course.config import Course
 from autograder.course.discover import load_assignment
+from autograder.course.proofs.verify import verify
+from autograder.course.release.build import build
 from autograder.course.scaffold import kinds as startable
 from autograder.course.scaffold import new_exercise
-from autograder.course.verify import verify
 from autograder.exercise.registry import GROUP
 from autograder.exercise.registry import kinds as registry
 

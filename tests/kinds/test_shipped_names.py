@@ -2,7 +2,7 @@
 
 import pytest
 
-from autograder.course.shipping import check_module
+from autograder.course.release.shipping import check_module
 from autograder.exercise import Answer
 
 

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from autograder.course.build import build
 from autograder.course.config import Course
 from autograder.course.discover import load_assignment
-from autograder.course.shipping import formulas_module
+from autograder.course.release.build import build
+from autograder.course.release.shipping import formulas_module
 
 CONFIG = """
 c = get_config()

@@ -8,17 +8,17 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from autograder.course.build import build, stale
 from autograder.course.config import CourseError
 from autograder.course.discover import load_assignment
-from autograder.course.plain_json import alike
+from autograder.course.release.build import build, stale
+from autograder.course.release.plain_json import alike
 
 from ..courses import ENERGY, MOTION, SAMPLE
 
 ROOT = Path(__file__).resolve().parents[2]
 DIGEST = """
 import hashlib, sys
-from autograder.course.build import build
+from autograder.course.release.build import build
 from autograder.course.config import Course
 from autograder.course.discover import load_assignment
 course = Course.load(sys.argv[1])

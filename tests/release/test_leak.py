@@ -2,8 +2,8 @@ import json
 
 import pytest
 
-from autograder.course.build import build
-from autograder.course.leak import leaks
+from autograder.course.release.build import build
+from autograder.course.release.leak import leaks
 
 
 def with_cell(files, text):

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from autograder.course.build import build
 from autograder.course.proofs.helping import helping_problems
+from autograder.course.release.build import build
 from autograder.exercise.variants import draws
 from autograder.student.practice_diagnosis import diagnosed
 

@@ -3,12 +3,12 @@ import json
 import numpy as np
 import pytest
 
-from autograder.course.build import build
 from autograder.course.config import CourseError
-from autograder.course.drawing import drawn
-from autograder.course.plain_json import encode
-from autograder.course.recording import record
-from autograder.course.release import Release
+from autograder.course.release.build import build
+from autograder.course.release.drawing import drawn
+from autograder.course.release.handed_out import Release
+from autograder.course.release.plain_json import encode
+from autograder.course.release.recording import record
 from autograder.exercise import Essay, Exercise
 from autograder.exercise.variants import draws, pick
 from autograder.student import data as students
@@ -184,7 +184,7 @@ def test_entries_of_a_dictionary_that_a_check_does_not_look_at_are_not_shipped()
 
 
 def test_generating_ends_where_drawing_does_not(monkeypatch):
-    monkeypatch.setattr("autograder.course.drawing.DRAW_SECONDS", 0.2)
+    monkeypatch.setattr("autograder.course.release.drawing.DRAW_SECONDS", 0.2)
     exercise = Exercise("endless", title="Endless", source="none")
 
     @exercise.variant

@@ -8,8 +8,8 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from autograder.course.config import CourseError  # noqa: E402 -- needs torch
-from autograder.course.grading_options import GradingOptions  # noqa: E402
-from autograder.delivery.grading import grade_and_save  # noqa: E402
+from autograder.course.submissions.grading_options import GradingOptions  # noqa: E402
+from autograder.delivery.department.grading import grade_and_save  # noqa: E402
 from autograder.exercise import (  # noqa: E402
     AuthoringError,
     Exercise,

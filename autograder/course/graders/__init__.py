@@ -12,8 +12,8 @@ from concurrent.futures import Future
 from types import TracebackType
 from typing import Protocol, Self
 
-from autograder.course.grade import Graded
-from autograder.course.job import Job
+from autograder.course.submissions.grade import Graded
+from autograder.course.submissions.job import Job
 
 
 class EndsGraders(Exception):

@@ -21,17 +21,17 @@ from typing import Any, Self
 
 from distributed import Client, fire_and_forget
 
-from autograder.course.bundle import Bundle
 from autograder.course.config import Course, CourseError
-from autograder.course.grade import Graded
 from autograder.course.graders import EndsGraders
 from autograder.course.graders.greeting import GreetedWorker, greeted
 from autograder.course.graders.messages import SECRET, packed_job, unpacked_grade
 from autograder.course.graders.plain_reading import read_plainly
 from autograder.course.graders.station import grade, leave
 from autograder.course.graders.tls import certificates, encrypted, security
-from autograder.course.grading_options import DEFAULT, GradingOptions
-from autograder.course.job import Job
+from autograder.course.submissions.bundle import Bundle
+from autograder.course.submissions.grade import Graded
+from autograder.course.submissions.grading_options import DEFAULT, GradingOptions
+from autograder.course.submissions.job import Job
 
 _AHEAD = 2  # jobs for each grader, one of them on its way
 _LOOK = 0.5  # seconds from one look at the workers to the next

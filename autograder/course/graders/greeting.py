@@ -6,10 +6,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from autograder.course.bundle import Bundle
 from autograder.course.config import CourseError
 from autograder.course.graders.messages import SECRET, Meeting, fresh
 from autograder.course.graders.station import meet, stand
+from autograder.course.submissions.bundle import Bundle
 
 
 @dataclass

@@ -14,8 +14,8 @@ import zlib
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from autograder.course.grade import Graded
-from autograder.course.job import Job
+from autograder.course.submissions.grade import Graded
+from autograder.course.submissions.job import Job
 from autograder.course.typed_json import decoded, encoded
 from autograder.grading.results import Grade
 

@@ -12,12 +12,12 @@ from multiprocessing import connection, get_context, parent_process
 from typing import Any, Self
 
 from autograder.course.config import Course
-from autograder.course.grade import Graded, Grader
-from autograder.course.grading_options import DEFAULT, GradingOptions
-from autograder.course.job import Job
-from autograder.course.kept_runs import Tell
-from autograder.course.starting import warm_up
-from autograder.course.zygotes import Zygotes
+from autograder.course.graders.starting import warm_up
+from autograder.course.submissions.grade import Graded, Grader
+from autograder.course.submissions.grading_options import DEFAULT, GradingOptions
+from autograder.course.submissions.job import Job
+from autograder.course.submissions.kept_runs import Tell
+from autograder.course.submissions.zygotes import Zygotes
 from autograder.grading import budget
 from autograder.sandbox import Isolation, probe
 

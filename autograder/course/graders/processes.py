@@ -8,10 +8,10 @@ from contextlib import ExitStack
 from typing import Self
 
 from autograder.course.config import Course
-from autograder.course.grade import Graded
 from autograder.course.graders import Graders, Open
 from autograder.course.graders.pool import Pool
-from autograder.course.job import Job
+from autograder.course.submissions.grade import Graded
+from autograder.course.submissions.job import Job
 
 
 class Processes:

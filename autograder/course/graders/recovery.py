@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import BrokenExecutor
 from dataclasses import replace
 
-from autograder.course.grade import Graded
 from autograder.course.graders import Open
 from autograder.course.graders.scheduling import GraderLost, scheduled
-from autograder.course.job import Job
+from autograder.course.submissions.grade import Graded
+from autograder.course.submissions.job import Job
 
 _ENDED = "The grader itself was ended while it graded this submission."
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Future, wait
 
-from autograder.course.grade import Graded
 from autograder.course.graders import EndsGraders, Graders
-from autograder.course.job import Job
+from autograder.course.submissions.grade import Graded
+from autograder.course.submissions.job import Job
 
 _AHEAD = 2  # jobs for each grader: the one that it does, and the next one
 

@@ -6,9 +6,9 @@ from concurrent.futures import Future
 from typing import Self
 
 from autograder.course.config import Course
-from autograder.course.grade import Graded, Grader
-from autograder.course.grading_options import DEFAULT, GradingOptions
-from autograder.course.job import Job
+from autograder.course.submissions.grade import Graded, Grader
+from autograder.course.submissions.grading_options import DEFAULT, GradingOptions
+from autograder.course.submissions.job import Job
 
 
 class Serial:

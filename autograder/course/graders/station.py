@@ -14,9 +14,7 @@ from typing import NoReturn
 
 import distributed
 
-from autograder.course.bundle import Bundle
 from autograder.course.config import CourseError
-from autograder.course.grade import Graded, Grader
 from autograder.course.graders.messages import (
     SECRET,
     Meeting,
@@ -28,9 +26,11 @@ from autograder.course.graders.pool import Pool
 from autograder.course.graders.processes import Processes
 from autograder.course.graders.recovery import recovering
 from autograder.course.graders.tls import certificates, encrypted
-from autograder.course.grading_options import GradingOptions
-from autograder.course.job import Job
-from autograder.course.packages import demand_packages
+from autograder.course.submissions.bundle import Bundle
+from autograder.course.submissions.grade import Graded, Grader
+from autograder.course.submissions.grading_options import GradingOptions
+from autograder.course.submissions.job import Job
+from autograder.course.submissions.packages import demand_packages
 from autograder.sandbox import probe
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from autograder.course.proofs.part_proofs import right_answers
 from autograder.course.proofs.said import lost, shown
-from autograder.course.sources import typed
+from autograder.course.proofs.sources import typed
 from autograder.exercise import Exercise, FormatError
 from autograder.exercise.carried_source import all_carried
 from autograder.exercise.checked import Carried, CheckedFunction

@@ -8,7 +8,7 @@ from functools import wraps
 from typing import Any
 
 from autograder.course.author_errors import raised
-from autograder.course.discrimination import Twins
+from autograder.course.proofs.discrimination import Twins
 from autograder.course.proofs.distances import Distance, Distances
 from autograder.course.proofs.prices import Price
 from autograder.course.proofs.said import lost, shown

@@ -13,11 +13,11 @@ from autograder.algebra.building.library import CONSTANTS, COUNTS
 from autograder.algebra.reading.followed_lines import first_problem, not_computed, statement_of
 from autograder.course.config import CourseError
 from autograder.course.discover import Assignment
-from autograder.course.leak import leaks
-from autograder.course.practice_inputs import tried_functions
-from autograder.course.practising import practised
 from autograder.course.proofs.part_proofs import part_problems
-from autograder.course.recording import recorded_function
+from autograder.course.release.leak import leaks
+from autograder.course.release.practice_inputs import tried_functions
+from autograder.course.release.practising import practised
+from autograder.course.release.recording import recorded_function
 from autograder.exercise import Exercise, Part
 from autograder.exercise.dependencies import apply, solve
 from autograder.exercise.part import arguments

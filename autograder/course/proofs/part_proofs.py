@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from autograder.course.discrimination import in_variants
+from autograder.course.proofs.discrimination import in_variants
 from autograder.course.proofs.said import shown
-from autograder.course.sources import typed
+from autograder.course.proofs.sources import typed
 from autograder.exercise import Exercise, Part
 from autograder.exercise.dependencies import apply, evaluate, solve
 from autograder.exercise.part import arguments

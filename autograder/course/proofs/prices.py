@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from autograder.course.proofs.part_proofs import right_answers
-from autograder.course.sources import typed
+from autograder.course.proofs.sources import typed
 from autograder.exercise import Exercise, FormatError, Misconception, Part
 from autograder.exercise.dependencies import apply, evaluate, solve
 from autograder.grading.parts import carries, grade_parts

@@ -13,17 +13,17 @@ from typing import Any
 
 from autograder.course.config import Course, CourseError
 from autograder.course.files import write_atomically
-from autograder.course.grade import Grader
-from autograder.course.grading_options import GradingOptions
-from autograder.course.release import Release
-from autograder.course.roster import declared
-from autograder.course.student_ids import typed_id
-from autograder.course.submissions import Handed, Unreadable, read_notebook, restore
+from autograder.course.people.roster import declared
+from autograder.course.people.student_ids import typed_id
+from autograder.course.release.handed_out import Release
+from autograder.course.submissions.grade import Grader
+from autograder.course.submissions.grading_options import GradingOptions
+from autograder.course.submissions.handed_in import Handed, Unreadable, read_notebook, restore
 from autograder.course.typed_json import decoded
 from autograder.delivery.gradescope import SETTINGS, PackedSettings
-from autograder.delivery.layouts import Origin
-from autograder.delivery.owners import identify
-from autograder.delivery.pages import rendered
+from autograder.delivery.pages.rendering import rendered
+from autograder.delivery.platforms.layouts import Origin
+from autograder.delivery.platforms.owners import identify
 from autograder.grading.results import ExerciseGrade, Grade, Item
 from autograder.sandbox.isolation import probe
 

@@ -13,13 +13,13 @@ from packaging.utils import canonicalize_name
 import autograder
 from autograder.course.config import CONFIG, Course, CourseError
 from autograder.course.files import write_atomically
-from autograder.course.release import Release, libraries_of
-from autograder.course.roster import FILE, Person, declared, roster_table
+from autograder.course.people.roster import FILE, Person, declared, roster_table
+from autograder.course.release.handed_out import Release, libraries_of
 from autograder.course.secret import FILE as SECRET
 from autograder.course.secret import secret_of
 from autograder.course.typed_json import encoded
 from autograder.delivery.gradescope import SETTINGS, PackedSettings
-from autograder.delivery.zips import zipped
+from autograder.delivery.platforms.zips import zipped
 
 #: What grading imports, besides the libraries that the assignment's own code does.
 NEEDED = ("ipython", "jaxtyping", "jinja2", "msgspec", "numpy", "sympy", "traitlets")

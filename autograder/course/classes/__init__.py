@@ -1,0 +1,1 @@
+"""A class's submissions, and simulated classes."""

@@ -1,0 +1,1 @@
+"""One submission: what was handed in, its job, its grade, its record."""

@@ -1,0 +1,127 @@
+"""Keys of records: a grade with the same key would come out the same, and is not made again."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import stat
+from collections.abc import Iterable
+from functools import cached_property
+from pathlib import Path
+
+import autograder
+from autograder.course.config import Course
+from autograder.course.limits import notebook_limits
+from autograder.course.people.roster import Person, declared, whose_numbers
+from autograder.course.release.handed_out import Release
+from autograder.course.secret import secret_of
+from autograder.course.submissions.handed_in import MAX_BYTES, Handed, Unreadable, read_notebook
+from autograder.course.typed_json import decoded
+from autograder.exercise.registry import brought
+from autograder.student.released_files import CheckFile
+
+#: The layers of the engine that a grade depends on; what delivers it lies above them.
+GRADING = ("student", "algebra", "exercise", "sandbox", "grading", "course")
+
+
+class Keys:
+    """The keys of submissions, by what course and engine are when this is made.
+
+    What submissions have in common is read once; whoever grades later makes another one.
+    """
+
+    def __init__(self, course: Course) -> None:
+        self._course = course
+        self._engine = engine_digest(*GRADING)
+        self._secret = hashlib.sha256(secret_of(course).encode()).digest()
+        self._assignments: dict[str, bytes] = {}
+
+    def of(self, handed: Handed) -> str:
+        """Return a hash of everything that a grade depends on, and of nothing else.
+
+        That is the submission, its exercises and what they share, the released assignment, the
+        engine, what the course grants these exercises and how many of them count, and its secret.
+        """
+        path = handed.path
+        linked = path.is_symlink()
+        content = str(path.readlink()).encode() if linked else hash_file(path, MAX_BYTES)
+        if handed.assignment not in self._assignments:
+            self._assignments[handed.assignment] = self._assignment(handed.assignment)
+        numbers = self._numbers_of(handed).encode()
+        return _hash([content, numbers, self._assignments[handed.assignment]]).hex()
+
+    def _assignment(self, assignment: str) -> bytes:
+        """Hash all that the submissions of an assignment have in common."""
+        course = self._course
+        exercises = Release.load(course, assignment).data["exercises"]
+        granted = notebook_limits(course, exercises), course.gpu, course.hint_cost
+        counting = course.counting.get(assignment)
+        own = sorted((id, course.exercise_limits.get(id)) for id in exercises)
+        settings = repr((granted, counting, own)).encode()
+        return _hash(
+            [settings, self._engine, self._secret, *map(hash_file, files_of(course, assignment))]
+        )
+
+    def _numbers_of(self, handed: Handed) -> str:
+        """Return whose numbers a submission is graded with: the class list may say another's."""
+        with contextlib.suppress(Unreadable):
+            notebook = read_notebook(handed.path)
+            own = (handed.student, notebook, handed.team)
+            return whose_numbers(self._course, *own, people=self._people)[0]
+        return handed.student
+
+    @cached_property
+    def _people(self) -> dict[str, Person]:
+        return {person.id: person for person in declared(self._course)}
+
+
+def engine_digest(*layers: str) -> bytes:
+    """Hash the source files of the engine, and of packages that bring kinds of answers.
+
+    Of some layers alone where they are named.
+    """
+    root = Path(autograder.__file__).parent
+    folders = [root / layer for layer in layers] or [root]
+    files = [path for folder in folders for path in sorted(folder.rglob("*.py"))]
+    return _hash(map(hash_file, [*files, *brought()]))
+
+
+def files_of(course: Course, assignment: str) -> list[Path]:
+    """Return the course's files on which an assignment's grades depend.
+
+    Those of what is carried into it stand before its own.
+    """
+    release, references = course.folder("release"), course.root / "reference"
+    files = sorted(references.glob("*.py"))
+    for each in _built_on(release, assignment):
+        files += sorted((references / each).rglob("*.py"))
+    return files + sorted((release / assignment).glob("*"))
+
+
+def _built_on(release: Path, assignment: str) -> list[str]:
+    """Return an assignment and those whose code is carried into it, also by way of others."""
+    found = [assignment]
+    for one in found:
+        with contextlib.suppress(OSError, ValueError):  # not released
+            data = decoded((release / one / "check.json").read_bytes(), CheckFile)
+            below = {each["assignment"] for each in data.get("carried", {}).values()}
+            found += sorted(below.difference(found))
+    return found
+
+
+def _hash(parts: Iterable[bytes]) -> bytes:
+    return hashlib.sha256(b"\0".join(parts)).digest()
+
+
+def hash_file(path: Path, most: int | None = None) -> bytes:
+    """Hash a file; of one that can't be read, or is larger than is read, say so."""
+    try:
+        status = path.stat()
+        if not stat.S_ISREG(status.st_mode):  # a pipe would be waited for
+            return b"no file"
+        if most is not None and status.st_size > most:
+            return b"%d bytes" % status.st_size
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").digest()
+    except OSError as error:
+        return repr(error).encode()

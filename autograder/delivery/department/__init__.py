@@ -1,0 +1,1 @@
+"""What is done with whole courses: start, release, grade, watch, many at once."""

@@ -1,0 +1,1 @@
+"""Pages and tables that people read: feedback, reports, portfolios, free text."""
