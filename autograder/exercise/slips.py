@@ -15,7 +15,9 @@ from typing import Any
 import numpy as np
 
 from autograder.exercise.kind import Answer, Undecided
-from autograder.exercise.variants import DISTANCE
+
+#: A wrong answer must be this many tolerances away from the right one.
+DISTANCE = 5.0
 
 Slip = Callable[[Any, Any], Iterator[Any]]
 

@@ -11,13 +11,12 @@ import numpy as np
 
 from autograder.exercise.dependencies import evaluate, solve
 from autograder.exercise.kind import FormatError
+from autograder.exercise.slips import DISTANCE
 from autograder.exercise.part import ORDERS, AuthoringError, place_of
 
 if TYPE_CHECKING:
     from autograder.exercise.vocabulary import Exercise
 
-#: A wrong answer must be this many tolerances away from the right one.
-DISTANCE = 5.0
 TRIES = 2000
 
 
