@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from autograder.exercise.loading import load_module
+from autograder.exercise.words.loading import load_module
 
 FOLDER = Path(__file__).parents[1] / "reference" / "a09_efficient"
 

@@ -42,10 +42,10 @@ from right_derivations import RIGHT
 
 from autograder.algebra import ParseError, equivalent
 from autograder.algebra.building.functions import RowWise
-from autograder.algebra.deriving.inert import Transposed
-from autograder.algebra.deriving.written_out import TooMuch, value
+from autograder.algebra.deriving.lines.inert import Transposed
+from autograder.algebra.deriving.lines.written_out import TooMuch, value
 from autograder.exercise import Derivation
-from autograder.exercise.loading import load_module
+from autograder.exercise.words.loading import load_module
 
 ROOT = Path(__file__).resolve().parents[1]
 MUTANTS = 6  # of each derivation

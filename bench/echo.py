@@ -22,7 +22,7 @@ import numpy as np
 import torch
 from torch.nn import functional
 
-from autograder.exercise.loading import load_helpers
+from autograder.exercise.words.loading import load_helpers
 
 ROOT = Path(__file__).parents[1]
 SHIPPED = ROOT / "assignments" / "a11_theory" / "data" / "echo.npz"

@@ -34,7 +34,7 @@ from autograder.course.release.handed_out import Release
 from autograder.course.submissions.handed_in import Handed, submissions
 from autograder.delivery.nbgrader import gradebook
 from autograder.exercise import Exercise, Part
-from autograder.exercise.dependencies import solve
+from autograder.exercise.words.dependencies import solve
 from autograder.grading.demonstrations import tagged
 from autograder.grading.recorder import Recorder
 from autograder.grading.replay import seed_of

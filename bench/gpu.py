@@ -19,8 +19,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import torch
 
-from autograder.exercise.clocks import exponent
-from autograder.exercise.gpu_checks import fitted, furthest
+from autograder.exercise.checks.clocks import exponent
+from autograder.exercise.checks.gpu_checks import fitted, furthest
 from autograder.sandbox.meters.gpumeter import TimedFunction, draw
 
 HEADS, DIM, CHUNK = 8, 64, 256

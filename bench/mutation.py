@@ -36,8 +36,8 @@ from autograder.course.discover import load_assignment
 from autograder.course.proofs.part_proofs import right_answers
 from autograder.course.proofs.sources import plain
 from autograder.exercise import Numbers
-from autograder.exercise.dependencies import apply, solve
-from autograder.exercise.variants import draws
+from autograder.exercise.words.dependencies import apply, solve
+from autograder.exercise.words.variants import draws
 from autograder.grading import checks
 from autograder.grading.budget import Exhausted, bounded
 from autograder.grading.parts import grade_parts

@@ -21,7 +21,7 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from autograder.exercise.loading import load_module
+from autograder.exercise.words.loading import load_module
 
 ROOT = Path(__file__).parents[1]
 DATA = ROOT / "assignments" / "a14_text" / "data"

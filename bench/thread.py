@@ -18,7 +18,7 @@ from pathlib import Path
 
 import numpy as np
 
-from autograder.exercise.loading import load_helpers
+from autograder.exercise.words.loading import load_helpers
 
 ROOT = Path(__file__).parents[1]
 helpers = load_helpers(ROOT / "reference")

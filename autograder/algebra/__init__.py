@@ -11,11 +11,11 @@ from autograder.algebra.building.functions import Diff
 from autograder.algebra.building.parse import parse
 from autograder.algebra.comparing.texts import equivalent
 from autograder.algebra.comparing.verdict import Verdict
-from autograder.algebra.deriving.chain import Chain
-from autograder.algebra.deriving.equation_chain import EquationChain
-from autograder.algebra.deriving.indexed_chain import IndexedChain
-from autograder.algebra.deriving.rules import RULES, Fact, Rule
-from autograder.algebra.deriving.waypoint import Waypoint
+from autograder.algebra.deriving.judging.chain import Chain
+from autograder.algebra.deriving.judging.equation_chain import EquationChain
+from autograder.algebra.deriving.judging.indexed_chain import IndexedChain
+from autograder.algebra.deriving.judging.waypoint import Waypoint
+from autograder.algebra.deriving.rewriting.rules import RULES, Fact, Rule
 from autograder.algebra.reading.errors import ParseError
 
 __all__ = [

@@ -13,8 +13,8 @@ from autograder.course.author_errors import in_words, place
 from autograder.course.config import CONFIG, Course, CourseError, line_of
 from autograder.course.sections import headed, without
 from autograder.exercise import Exercise
-from autograder.exercise.loading import load_module
 from autograder.exercise.nearest import meant
+from autograder.exercise.words.loading import load_module
 from autograder.grading.demonstrations import TAG
 
 

@@ -9,18 +9,15 @@ and their argument names say what each answer is computed from.  What is named h
 
 from typing import TYPE_CHECKING, Any
 
-from autograder.exercise.agree import Mismatch, agree, alike, require
-from autograder.exercise.checked import Check, CheckedFunction
-from autograder.exercise.choice import Choice
-from autograder.exercise.clocks import Inconclusive, no_slower
-from autograder.exercise.datafile import data_file
-from autograder.exercise.exact import Count, Fractions, Shape
-from autograder.exercise.exhibit import Curves, HeatMaps, Table
-from autograder.exercise.figure import Figure
-from autograder.exercise.form import Form
-from autograder.exercise.given import given, made, seeded
-from autograder.exercise.gpu_checks import grows_on_gpu
-from autograder.exercise.kind import (
+from autograder.exercise.checks.agree import Mismatch, agree, alike, require
+from autograder.exercise.checks.clocks import Inconclusive, no_slower
+from autograder.exercise.checks.gpu_checks import grows_on_gpu
+from autograder.exercise.checks.work import Work, covers, grows, vectorised, within
+from autograder.exercise.kinds.choice import Choice
+from autograder.exercise.kinds.exact import Count, Fractions, Shape
+from autograder.exercise.kinds.figure import Figure
+from autograder.exercise.kinds.form import Form
+from autograder.exercise.kinds.kind import (
     Answer,
     Attempt,
     Essay,
@@ -30,19 +27,22 @@ from autograder.exercise.kind import (
     Senseless,
     Undecided,
 )
-from autograder.exercise.labels import Labels
-from autograder.exercise.numbers import Numbers
-from autograder.exercise.ordering import Ordering
-from autograder.exercise.part import AuthoringError, Misconception, Part
-from autograder.exercise.registry import kinds
-from autograder.exercise.vocabulary import Exercise
-from autograder.exercise.witness import Witness
-from autograder.exercise.work import Work, covers, grows, vectorised, within
+from autograder.exercise.kinds.labels import Labels
+from autograder.exercise.kinds.numbers import Numbers
+from autograder.exercise.kinds.ordering import Ordering
+from autograder.exercise.kinds.registry import kinds
+from autograder.exercise.kinds.witness import Witness
+from autograder.exercise.words.checked import Check, CheckedFunction
+from autograder.exercise.words.datafile import data_file
+from autograder.exercise.words.exhibit import Curves, HeatMaps, Table
+from autograder.exercise.words.given import given, made, seeded
+from autograder.exercise.words.part import AuthoringError, Misconception, Part
+from autograder.exercise.words.vocabulary import Exercise
 
 if TYPE_CHECKING:
-    from autograder.exercise.cost_class import ComplexityClass
-    from autograder.exercise.derivation import Derivation
-    from autograder.exercise.symbolic import Formula, Matrix
+    from autograder.exercise.kinds.cost_class import ComplexityClass
+    from autograder.exercise.kinds.derivation import Derivation
+    from autograder.exercise.kinds.symbolic import Formula, Matrix
 
 __all__ = [
     "Answer",
@@ -98,15 +98,15 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     # Lazy: most exercises have no formula, and sympy takes a third of a second.
     if name == "Derivation":
-        from autograder.exercise.derivation import Derivation
+        from autograder.exercise.kinds.derivation import Derivation
 
         return Derivation
     if name == "ComplexityClass":
-        from autograder.exercise.cost_class import ComplexityClass
+        from autograder.exercise.kinds.cost_class import ComplexityClass
 
         return ComplexityClass
     if name in ("Formula", "Matrix"):
-        from autograder.exercise import symbolic
+        from autograder.exercise.kinds import symbolic
 
         return getattr(symbolic, name)
     for kind in kinds().values() if name[0].isupper() else ():  # those that packages bring

@@ -16,7 +16,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from autograder.exercise.agree import Mismatch, agree, alike, require
+from autograder.exercise.checks.agree import Mismatch, agree, alike, require
 
 __all__ = [
     "causal",

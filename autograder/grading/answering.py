@@ -12,7 +12,7 @@ import numpy as np
 
 from autograder.exercise import Mismatch
 from autograder.exercise.cache import deepcopied
-from autograder.exercise.part import computation
+from autograder.exercise.words.part import computation
 from autograder.sandbox.wire.requests import Request, WithArguments
 from autograder.student.kinds_of_results import as_asked, as_numbers, other_kind
 

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any
 
-from autograder.exercise.gpu_checks import Timing
+from autograder.exercise.checks.gpu_checks import Timing
 from autograder.grading.runs import Run
 from autograder.sandbox import Reply
 from autograder.sandbox.wire.requests import Call, Request

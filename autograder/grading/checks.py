@@ -8,13 +8,7 @@ from dataclasses import asdict, replace
 from functools import cache
 from typing import Any
 
-from autograder.exercise import (
-    Check,
-    CheckedFunction,
-    Inconclusive,
-    Misconception,
-    Mismatch,
-)
+from autograder.exercise import Check, CheckedFunction, Inconclusive, Misconception, Mismatch
 from autograder.exercise.standing_in import standing_in
 from autograder.grading.budget import TOO_MUCH, Exhausted
 from autograder.grading.callee import Callee

@@ -10,10 +10,7 @@ from typing import Any
 import numpy as np
 
 from autograder.exercise import FormatError, Judgement, Misconception, Part, Undecided
-from autograder.exercise.carried import carried
-from autograder.exercise.dependencies import band, evaluate
-from autograder.exercise.part import arguments, computation
-from autograder.exercise.slips import (
+from autograder.exercise.kinds.slips import (
     OF_SIZE,
     by_chance,
     is_telling,
@@ -22,6 +19,9 @@ from autograder.exercise.slips import (
     recognise,
 )
 from autograder.exercise.standing_in import standing_in
+from autograder.exercise.words.carried import carried
+from autograder.exercise.words.dependencies import band, evaluate
+from autograder.exercise.words.part import arguments, computation
 from autograder.grading.excuses import Mended
 from autograder.grading.own import OwnFunction
 from autograder.grading.substance import heedless, vanishes

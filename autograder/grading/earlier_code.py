@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from autograder.exercise import Check, CheckedFunction, Mismatch
-from autograder.exercise.checked import Carried
+from autograder.exercise.words.checked import Carried
 from autograder.grading.budget import CHECK_SECONDS, bounded
 from autograder.grading.callee import Callee
 from autograder.grading.recorder import Recorder

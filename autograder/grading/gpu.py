@@ -15,8 +15,8 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from autograder.exercise.clocks import Inconclusive
-from autograder.exercise.gpu_checks import Timing
+from autograder.exercise.checks.clocks import Inconclusive
+from autograder.exercise.checks.gpu_checks import Timing
 from autograder.grading.phases import Calls
 from autograder.sandbox import Isolation, Limits, StudentError, Zygote
 from autograder.sandbox.wire import requests

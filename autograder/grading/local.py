@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from autograder.exercise.cache import Values, deepcopied, remembered
-from autograder.exercise.given import Given, portable
-from autograder.exercise.part import computation
+from autograder.exercise.words.given import Given, portable
+from autograder.exercise.words.part import computation
 from autograder.grading.callee import Callee
 from autograder.grading.proxies import kind_of
 from autograder.grading.runs import Run

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from autograder.exercise import Exercise, Part, Undecided
-from autograder.exercise.dependencies import solve
+from autograder.exercise.words.dependencies import solve
 from autograder.grading.results import Item
 
 #: So many numbers must fit those of somebody else: fewer may be the student's own slip.

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from autograder.exercise.cache import Unfamiliar, Values
-from autograder.exercise.carried_source import all_carried, source_of_carried
-from autograder.exercise.checked import Carried
+from autograder.exercise.words.carried_source import all_carried, source_of_carried
+from autograder.exercise.words.checked import Carried
 from autograder.grading.phases import Calls
 from autograder.grading.substance import Asked
 from autograder.sandbox import Reply, StudentError

@@ -15,8 +15,8 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from autograder.exercise import cell_names
-from autograder.exercise.cell_names import WORD, Names, Unparsable
+from autograder.exercise.words import cell_names
+from autograder.exercise.words.cell_names import WORD, Names, Unparsable
 from autograder.grading import budget
 
 __all__ = ["LONGEST", "WORD", "Names", "Unparsable", "array", "looking", "names", "statements"]

@@ -7,9 +7,9 @@ from dataclasses import replace
 from typing import Any
 
 from autograder.exercise import Exercise, FormatError, Judgement, Part, Senseless, Undecided
-from autograder.exercise.dependencies import evaluate, solve
-from autograder.exercise.patched import patched
-from autograder.exercise.slips import is_nothing, is_trivial
+from autograder.exercise.kinds.patched import patched
+from autograder.exercise.kinds.slips import is_nothing, is_trivial
+from autograder.exercise.words.dependencies import evaluate, solve
 from autograder.grading.budget import TOO_MUCH, Exhausted, judging
 from autograder.grading.diagnosis import Own, another_part, judge, misshapen
 from autograder.grading.others import others_named

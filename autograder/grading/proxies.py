@@ -9,8 +9,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from autograder.exercise.given import Held, seeded
-from autograder.exercise.part import computation
+from autograder.exercise.words.given import Held, seeded
+from autograder.exercise.words.part import computation
 
 
 @dataclass(frozen=True)

@@ -8,10 +8,10 @@ from typing import Any
 
 from autograder.exercise import Inconclusive, Work
 from autograder.exercise.cache import Unfamiliar, Values, deepcopied
-from autograder.exercise.clocks import Curve
-from autograder.exercise.given import FIRST_KEY
-from autograder.exercise.gpu_checks import Timing
-from autograder.exercise.work import Measured
+from autograder.exercise.checks.clocks import Curve
+from autograder.exercise.checks.gpu_checks import Timing
+from autograder.exercise.checks.work import Measured
+from autograder.exercise.words.given import FIRST_KEY
 from autograder.grading.answering import Expectation, Recorded, apart
 from autograder.grading.callee import Callee
 from autograder.grading.ours import Ours

@@ -9,7 +9,7 @@ from typing import Any
 
 from autograder.exercise import alike
 from autograder.exercise.cache import Unfamiliar, Values, remembered
-from autograder.exercise.given import Held
+from autograder.exercise.words.given import Held
 from autograder.grading.answering import Recorded
 from autograder.grading.ours import Ours
 from autograder.sandbox import StudentError

@@ -11,9 +11,9 @@ import numpy as np
 
 from autograder.exercise import Check, CheckedFunction, Misconception, Mismatch, alike
 from autograder.exercise.cache import Unfamiliar, remembered
-from autograder.exercise.slips import FUNCTION_SLIPS, OF_SIZE, Slip, by_chance
+from autograder.exercise.kinds.slips import FUNCTION_SLIPS, OF_SIZE, Slip, by_chance
 from autograder.exercise.standing_in import standing_in
-from autograder.exercise.variants import rng_for
+from autograder.exercise.words.variants import rng_for
 from autograder.grading.recorder import Recorder
 from autograder.grading.repeat import (
     RecordedCalls,

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from autograder.exercise import Exercise, Part
-from autograder.exercise.dependencies import apply, solve
-from autograder.exercise.part import arguments
+from autograder.exercise.words.dependencies import apply, solve
+from autograder.exercise.words.part import arguments
 from autograder.student.notebook import new_cell, part_of
 
 TAG = "autograder_rubric"

@@ -5,9 +5,9 @@ from __future__ import annotations
 import contextlib
 from typing import Any
 
-from autograder.exercise.given import portable
-from autograder.exercise.gpu_checks import Timing
-from autograder.exercise.part import Function
+from autograder.exercise.checks.gpu_checks import Timing
+from autograder.exercise.words.given import portable
+from autograder.exercise.words.part import Function
 from autograder.grading.callee import Callee
 from autograder.grading.gpu import Gpu
 from autograder.grading.local import Local

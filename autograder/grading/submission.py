@@ -7,8 +7,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from autograder.exercise.carried_source import all_carried
-from autograder.exercise.part import ORDERS
+from autograder.exercise.words.carried_source import all_carried
+from autograder.exercise.words.part import ORDERS
 from autograder.grading.demonstrations import tagged
 from autograder.grading.gpu import Gpu
 from autograder.grading.hints import hints_taken, with_hints

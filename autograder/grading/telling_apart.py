@@ -12,9 +12,9 @@ from collections.abc import Sequence
 
 from autograder.exercise import Check, CheckedFunction, Misconception
 from autograder.exercise.cache import remembered
-from autograder.exercise.given import Held
-from autograder.exercise.slips import by_chance
+from autograder.exercise.kinds.slips import by_chance
 from autograder.exercise.standing_in import standing_in
+from autograder.exercise.words.given import Held
 from autograder.grading.answering import Recorded
 from autograder.grading.expectations import Looking
 from autograder.grading.recorder import Recorder

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from autograder.exercise.gpu_checks import Timing
-from autograder.exercise.part import Function
+from autograder.exercise.checks.gpu_checks import Timing
+from autograder.exercise.words.part import Function
 from autograder.grading.callee import Callee
 from autograder.grading.results import Item, Status
 from autograder.grading.runs import Run

@@ -15,7 +15,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from autograder.exercise.loading import load_module
+from autograder.exercise.words.loading import load_module
 from autograder.sandbox.allowance import Allowance, Observed, TooBusy
 from autograder.sandbox.channel import Channel
 from autograder.sandbox.inside import serving

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any, Self
 
-from autograder.exercise.given import portable, tells
+from autograder.exercise.words.given import portable, tells
 from autograder.sandbox import outputs
 from autograder.sandbox.channel import Channel
 from autograder.sandbox.conversation import Conversation, ForkServer

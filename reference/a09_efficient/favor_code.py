@@ -7,16 +7,7 @@ import numpy as np
 from jaxtyping import Float
 from numpy import ndarray
 
-from autograder.exercise import (
-    Exercise,
-    Numbers,
-    Witness,
-    agree,
-    alike,
-    grows,
-    require,
-    seeded,
-)
+from autograder.exercise import Exercise, Numbers, Witness, agree, alike, grows, require, seeded
 from reference.helpers import attention
 
 exercise = Exercise(

@@ -7,15 +7,7 @@ import numpy as np
 from jaxtyping import Bool
 from numpy import ndarray
 
-from autograder.exercise import (
-    Count,
-    Exercise,
-    Formula,
-    Numbers,
-    agree,
-    require,
-    seeded,
-)
+from autograder.exercise import Count, Exercise, Formula, Numbers, agree, require, seeded
 from autograder.exercise.properties import worked
 from reference.helpers import global_mask, layers_to_reach
 

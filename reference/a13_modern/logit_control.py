@@ -9,15 +9,7 @@ from jaxtyping import Bool, Float
 from numpy import ndarray
 
 from autograder.algebra import RULES, Fact, IndexedChain, Rule
-from autograder.exercise import (
-    Derivation,
-    Exercise,
-    Formula,
-    Numbers,
-    Witness,
-    agree,
-    require,
-)
+from autograder.exercise import Derivation, Exercise, Formula, Numbers, Witness, agree, require
 from reference.helpers import ATTENTION, softmax
 
 exercise = Exercise(

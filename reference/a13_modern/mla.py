@@ -7,16 +7,7 @@ import numpy as np
 from jaxtyping import Bool, Float
 from numpy import ndarray
 
-from autograder.exercise import (
-    Choice,
-    Count,
-    Exercise,
-    Numbers,
-    agree,
-    covers,
-    require,
-    within,
-)
+from autograder.exercise import Choice, Count, Exercise, Numbers, agree, covers, require, within
 from reference.helpers import ATTENTION, softmax
 
 exercise = Exercise(

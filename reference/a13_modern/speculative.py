@@ -10,15 +10,7 @@ from jaxtyping import Float, Int
 from numpy import ndarray
 
 from autograder.algebra import RULES, Fact, IndexedChain, Rule
-from autograder.exercise import (
-    Count,
-    Derivation,
-    Exercise,
-    Formula,
-    Numbers,
-    agree,
-    require,
-)
+from autograder.exercise import Count, Derivation, Exercise, Formula, Numbers, agree, require
 
 exercise = Exercise(
     "speculative",

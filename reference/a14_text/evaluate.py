@@ -11,15 +11,7 @@ from functools import cache
 import numpy as np
 
 from autograder.algebra import Fact, IndexedChain
-from autograder.exercise import (
-    Choice,
-    Count,
-    Derivation,
-    Exercise,
-    Numbers,
-    agree,
-    data_file,
-)
+from autograder.exercise import Choice, Count, Derivation, Exercise, Numbers, agree, data_file
 
 exercise = Exercise(
     "evaluate",

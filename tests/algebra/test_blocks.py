@@ -3,7 +3,7 @@
 import pytest
 
 from autograder.algebra import IndexedChain
-from autograder.algebra.deriving.to_latex import to_latex
+from autograder.algebra.deriving.lines.to_latex import to_latex
 
 CHAIN = IndexedChain(
     start="[A, B]*[C; D]",

@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from autograder.algebra import Chain, ParseError, Waypoint
-from autograder.algebra.deriving import attempts
-from autograder.algebra.deriving.examination import Examination
-from autograder.algebra.deriving.proving import taken_as_proved
+from autograder.algebra.deriving.judging import attempts
+from autograder.algebra.deriving.judging.examination import Examination
+from autograder.algebra.deriving.judging.proving import taken_as_proved
 from autograder.exercise import Derivation
 
 approx = functools.partial(pytest.approx, abs=1e-6)

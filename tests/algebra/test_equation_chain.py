@@ -3,7 +3,7 @@
 import pytest
 
 from autograder.algebra import EquationChain, ParseError, Waypoint
-from autograder.algebra.deriving.equation_attempts import cheats, disguises
+from autograder.algebra.deriving.judging.equation_attempts import cheats, disguises
 from autograder.algebra.reading.preview import look_line
 
 ROOT = EquationChain(

@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from autograder.algebra import Fact, IndexedChain, ParseError
-from autograder.algebra.deriving.for_every_n import equal_for_all, proved_for_all
-from autograder.algebra.deriving.indexed import LineNames, read_indexed
-from autograder.algebra.deriving.world import World
+from autograder.algebra.deriving.lines.indexed import LineNames, read_indexed
+from autograder.algebra.deriving.lines.world import World
+from autograder.algebra.deriving.rewriting.for_every_n import equal_for_all, proved_for_all
 
 NAMES = LineNames(indexed=("z", "p", "A"), plain=("c", "sigma"), matrices=("I", "M", "N"))
 WORLD = World(NAMES)

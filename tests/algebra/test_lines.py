@@ -3,7 +3,7 @@
 import pytest
 
 from autograder.algebra import Chain, parse
-from autograder.algebra.deriving.to_latex import to_latex
+from autograder.algebra.deriving.lines.to_latex import to_latex
 from autograder.algebra.reading.grammar import read_tree
 from autograder.algebra.reading.lines import take_apart
 from autograder.exercise import Derivation

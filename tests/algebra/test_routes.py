@@ -5,7 +5,7 @@ import pytest
 from autograder.algebra import Chain, EquationChain, Fact, IndexedChain, Waypoint
 from autograder.algebra.building.library import CONSTANTS, COUNTS
 from autograder.algebra.building.scope import Scope
-from autograder.algebra.deriving.structure import folded, leaves, structure
+from autograder.algebra.deriving.lines.structure import folded, leaves, structure
 from autograder.algebra.reading.grammar import read_tree
 from autograder.algebra.reading.preview import look
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from autograder.algebra import Chain, Fact, IndexedChain, Waypoint
-from autograder.algebra.deriving.empty_attempts import empty
+from autograder.algebra.deriving.judging.empty_attempts import empty
 from autograder.exercise import Derivation
 
 QUOTIENT = Chain(

@@ -7,7 +7,7 @@ from autograder.course.discover import Broken, load_assignment, load_exercise
 from autograder.course.limits import check_limits
 from autograder.course.proofs.function_proofs import function_problems
 from autograder.course.release.drawing import drawn
-from autograder.exercise.variants import rng_for
+from autograder.exercise.words.variants import rng_for
 
 from ..courses import MOTION
 

@@ -10,7 +10,7 @@ from urllib.parse import unquote, urlsplit
 import pytest
 
 from autograder.course.release.leak import leaks
-from autograder.exercise.registry import kinds
+from autograder.exercise.kinds.registry import kinds
 
 from ..chromium import browsing
 from ..loaded import COURSE, ROOT, assigned

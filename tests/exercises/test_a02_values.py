@@ -6,8 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from autograder.exercise.dependencies import apply, evaluate, solve
-from autograder.exercise.loading import load_module
+from autograder.exercise.words.dependencies import apply, evaluate, solve
+from autograder.exercise.words.loading import load_module
 
 FOLDER = Path(__file__).parents[2] / "reference" / "a02_attention_by_hand"
 THIRD = 1 / 3

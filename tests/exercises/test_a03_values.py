@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from autograder.exercise.dependencies import evaluate, solve
-from autograder.exercise.loading import load_module
 from autograder.exercise.properties import is_gradient
+from autograder.exercise.words.dependencies import evaluate, solve
+from autograder.exercise.words.loading import load_module
 from autograder.grading.checks import grade_checks
 
 FOLDER = Path(__file__).parents[2] / "reference" / "a03_scaled_attention"

@@ -6,8 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from autograder.exercise.dependencies import evaluate, solve
-from autograder.exercise.loading import load_module
+from autograder.exercise.words.dependencies import evaluate, solve
+from autograder.exercise.words.loading import load_module
 
 close = partial(np.testing.assert_allclose, rtol=1e-6)
 FOLDER = Path(__file__).parents[2] / "reference" / "a04_multi_head"

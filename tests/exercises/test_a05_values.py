@@ -8,8 +8,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from autograder.exercise.dependencies import apply, evaluate, solve
-from autograder.exercise.loading import load_module
+from autograder.exercise.words.dependencies import apply, evaluate, solve
+from autograder.exercise.words.loading import load_module
 from autograder.grading.checks import grade_checks
 
 FOLDER = Path(__file__).parents[2] / "reference" / "a05_positions"

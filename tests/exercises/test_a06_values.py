@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from autograder.exercise.dependencies import evaluate, solve
-from autograder.exercise.loading import load_module
+from autograder.exercise.words.dependencies import evaluate, solve
+from autograder.exercise.words.loading import load_module
 
 ROOT = Path(__file__).parents[2]
 POINTS = {  # by exercise: each row of the catalogue may be several parts or checks

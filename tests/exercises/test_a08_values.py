@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from autograder.exercise import Undecided
-from autograder.exercise.dependencies import evaluate, solve
-from autograder.exercise.loading import load_module
-from autograder.exercise.variants import draws
+from autograder.exercise.words.dependencies import evaluate, solve
+from autograder.exercise.words.loading import load_module
+from autograder.exercise.words.variants import draws
 
 from ..loaded import ROOT, assigned
 

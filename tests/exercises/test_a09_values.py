@@ -6,8 +6,8 @@ import jupytext
 import numpy as np
 import pytest
 
-from autograder.exercise.dependencies import evaluate, solve
-from autograder.exercise.loading import load_module
+from autograder.exercise.words.dependencies import evaluate, solve
+from autograder.exercise.words.loading import load_module
 
 from ..loaded import ROOT, assigned
 

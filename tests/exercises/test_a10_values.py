@@ -9,8 +9,8 @@ from itertools import combinations, pairwise
 import numpy as np
 import pytest
 
-from autograder.exercise.dependencies import apply, evaluate, solve
-from autograder.exercise.loading import load_module
+from autograder.exercise.words.dependencies import apply, evaluate, solve
+from autograder.exercise.words.loading import load_module
 
 from ..loaded import ROOT, assigned
 

@@ -4,8 +4,8 @@ from functools import cache
 
 import numpy as np
 
-from autograder.exercise.dependencies import evaluate, solve
-from autograder.exercise.loading import load_helpers, load_module
+from autograder.exercise.words.dependencies import evaluate, solve
+from autograder.exercise.words.loading import load_helpers, load_module
 
 from ..loaded import ROOT, assigned
 

@@ -12,7 +12,7 @@ from autograder.course.submissions.grade import Graded
 from autograder.course.submissions.kept_runs import folder_of, keep_runs
 from autograder.course.submissions.records import write_record
 from autograder.delivery.pages.portfolio import write_portfolios
-from autograder.exercise.dependencies import solve
+from autograder.exercise.words.dependencies import solve
 from autograder.grading.own_answer import as_written
 from autograder.grading.results import ExerciseGrade, Grade, Item, Status
 from autograder.grading.runs import Run, packed

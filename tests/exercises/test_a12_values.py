@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from autograder.exercise import Mismatch, Undecided
-from autograder.exercise.loading import load_module
-from autograder.exercise.variants import rng_for
+from autograder.exercise.words.loading import load_module
+from autograder.exercise.words.variants import rng_for
 from autograder.grading.recorder import Recorder
 
 FOLDER = Path(__file__).parents[2] / "reference" / "a12_capstone"

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from autograder.exercise import Mismatch
-from autograder.exercise.loading import load_module
-from autograder.exercise.variants import draws, rng_for
+from autograder.exercise.words.loading import load_module
+from autograder.exercise.words.variants import draws, rng_for
 from autograder.grading.recorder import Recorder
 
 from ..loaded import ROOT, assigned

@@ -7,8 +7,8 @@ from functools import cache
 import numpy as np
 import pytest
 
-from autograder.exercise.dependencies import solve
-from autograder.exercise.loading import load_module
+from autograder.exercise.words.dependencies import solve
+from autograder.exercise.words.loading import load_module
 
 from ..loaded import ROOT, assigned
 

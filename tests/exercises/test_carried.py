@@ -2,8 +2,8 @@
 
 import pytest
 
-from autograder.exercise.carried_source import all_carried, source_of_carried
-from autograder.exercise.source import standalone
+from autograder.exercise.words.carried_source import all_carried, source_of_carried
+from autograder.exercise.words.source import standalone
 from autograder.grading.checks import grade_checks
 from autograder.grading.local import Local
 

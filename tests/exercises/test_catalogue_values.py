@@ -7,8 +7,8 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
-from autograder.exercise.dependencies import evaluate, solve
-from autograder.exercise.loading import load_module
+from autograder.exercise.words.dependencies import evaluate, solve
+from autograder.exercise.words.loading import load_module
 
 ROOT = Path(__file__).parents[2]
 nan = np.nan

@@ -4,7 +4,7 @@ from functools import cache
 
 import pytest
 
-from autograder.exercise.loading import load_module
+from autograder.exercise.words.loading import load_module
 from autograder.grading.checks import grade_checks
 from autograder.grading.local import Local
 from autograder.grading.watched import LIBRARY, Watched

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from autograder.exercise import Count, FormatError, Numbers
-from autograder.exercise.dependencies import evaluate, solve
-from autograder.exercise.slips import CHANCE
-from autograder.exercise.variants import draws, rng_for
+from autograder.exercise.kinds.slips import CHANCE
+from autograder.exercise.words.dependencies import evaluate, solve
+from autograder.exercise.words.variants import draws, rng_for
 
 from ..loaded import COURSE, assigned
 

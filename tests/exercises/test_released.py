@@ -17,8 +17,8 @@ from autograder.course.release.practice_share import practice_of, share_in_words
 from autograder.course.release.practising import practised
 from autograder.course.release.recording import record
 from autograder.exercise import FormatError
-from autograder.exercise.dependencies import apply, solve
-from autograder.exercise.variants import draws
+from autograder.exercise.words.dependencies import apply, solve
+from autograder.exercise.words.variants import draws
 from autograder.grading.checks import grade_checks
 from autograder.grading.parts import grade_parts
 from autograder.grading.watched import LIBRARY

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from autograder.exercise import Derivation
-from autograder.exercise.loading import load_module
+from autograder.exercise.words.loading import load_module
 
 from .derivations_gone_wrong import GONE_WRONG
 from .derivations_otherwise import OTHERWISE

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from autograder.exercise import Count, Numbers
-from autograder.exercise.dependencies import apply, solve
-from autograder.exercise.slips import SLIPS, exchanged_truth, permuted, recognise
-from autograder.exercise.variants import draws
+from autograder.exercise.kinds.slips import SLIPS, exchanged_truth, permuted, recognise
+from autograder.exercise.words.dependencies import apply, solve
+from autograder.exercise.words.variants import draws
 
 from ..loaded import COURSE, assigned
 

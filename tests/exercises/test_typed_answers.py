@@ -7,8 +7,8 @@ import pytest
 
 from autograder.course.discover import load_exercise
 from autograder.exercise import Derivation, Numbers
-from autograder.exercise.dependencies import solve
-from autograder.exercise.variants import draws
+from autograder.exercise.words.dependencies import solve
+from autograder.exercise.words.variants import draws
 from autograder.grading.parts import grade_parts
 
 ROOT = Path(__file__).parents[2]

@@ -4,7 +4,7 @@ from functools import cache
 
 import pytest
 
-from autograder.exercise.loading import load_module
+from autograder.exercise.words.loading import load_module
 from autograder.grading.checks import grade_checks
 from autograder.grading.runner import Runner
 from autograder.grading.student import StudentCall

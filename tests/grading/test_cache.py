@@ -8,8 +8,8 @@ import pytest
 from autograder import algebra
 from autograder.exercise import Exercise, Formula, Numbers
 from autograder.exercise.cache import Unfamiliar, Values, deepcopied, remembered
-from autograder.exercise.dependencies import evaluate, solve
-from autograder.exercise.given import given, made
+from autograder.exercise.words.dependencies import evaluate, solve
+from autograder.exercise.words.given import given, made
 from autograder.grading.parts import grade_parts
 
 

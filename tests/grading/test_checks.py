@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from autograder.exercise import AuthoringError, Exercise, Mismatch, agree, alike, require
-from autograder.exercise.checked import Carried
 from autograder.exercise.standing_in import replaceable
+from autograder.exercise.words.checked import Carried
 from autograder.grading.checks import grade_checks
 from autograder.grading.local import Local
 from autograder.grading.results import Status

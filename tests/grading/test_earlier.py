@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from autograder.exercise import Exercise, Numbers, agree, require, seeded
-from autograder.exercise.checked import Carried
 from autograder.exercise.standing_in import replaceable
+from autograder.exercise.words.checked import Carried
 from autograder.grading.marking import Assigned
 from autograder.grading.submission import SubmissionRun, grade_submission
 from autograder.sandbox import Limits, Zygote

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from autograder.exercise import Exercise, Mismatch, agree, require
-from autograder.exercise.given import given, made, seeded
+from autograder.exercise.words.given import given, made, seeded
 from autograder.grading.checks import grade_checks
 from autograder.grading.runner import Runner
 from autograder.grading.student import StudentCall

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from autograder.exercise import Exercise, agree
-from autograder.exercise.given import given
+from autograder.exercise.words.given import given
 from autograder.grading.marking import Assigned
 from autograder.grading.submission import SubmissionRun, grade_submission
 

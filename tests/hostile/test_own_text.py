@@ -274,7 +274,7 @@ def test_the_readers_of_names_are_asked_by_authors_tools_and_the_door_alone():
     """`names` and what carries code parse as well: nobody else in the grader imports them."""
     may = {"exercise/source", "exercise/carried_source", "exercise/cell_names", "grading/own_text"}
     may |= {"course/carrying", "course/releasable", "course/proofs/helpers"}
-    asked = ("autograder.exercise.cell_names", "autograder.student.names")
+    asked = ("autograder.exercise.words.cell_names", "autograder.student.names")
     asked += ("autograder.student.cells", "autograder.student.carried_code")
     found = set()
     for path in sorted((ROOT / "autograder").rglob("*.py")):

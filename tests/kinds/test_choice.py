@@ -9,7 +9,7 @@ from autograder.course.proofs.part_proofs import part_problems, right_answers
 from autograder.course.release.drawing import drawn
 from autograder.course.release.recording import record
 from autograder.exercise import Choice, Exercise
-from autograder.exercise.variants import draws
+from autograder.exercise.words.variants import draws
 from autograder.grading.parts import grade_parts
 from autograder.student.answers import report_answers
 from autograder.student.data import decode, statements

@@ -6,7 +6,7 @@ import pytest
 
 from autograder.course.proofs.helping import helping_problems
 from autograder.course.release.build import build
-from autograder.exercise.variants import draws
+from autograder.exercise.words.variants import draws
 from autograder.student.practice_diagnosis import diagnosed
 
 HALVED = '''

@@ -10,7 +10,7 @@ from autograder.course.release.handed_out import Release
 from autograder.course.release.plain_json import encode
 from autograder.course.release.recording import record
 from autograder.exercise import Essay, Exercise
-from autograder.exercise.variants import draws, pick
+from autograder.exercise.words.variants import draws, pick
 from autograder.student import data as students
 from autograder.student.data import decode
 from autograder.student.told_differences import told_difference

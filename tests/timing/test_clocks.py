@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from autograder.exercise import Inconclusive, Mismatch, clocks, no_slower
+from autograder.exercise import Inconclusive, Mismatch, no_slower
+from autograder.exercise.checks import clocks
 from autograder.grading.yardstick import Yardstick
 from autograder.sandbox import WireError
 from autograder.sandbox.replies import counted

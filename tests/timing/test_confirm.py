@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from autograder.exercise import Inconclusive, Mismatch, clocks, confirm, grows
-from autograder.exercise.work import Work
+from autograder.exercise import Inconclusive, Mismatch, grows
+from autograder.exercise.checks import clocks, confirm
+from autograder.exercise.checks.work import Work
 from autograder.grading.budget import bounded
 from autograder.sandbox import StudentError, Zygote
 from autograder.sandbox.wire.requests import Watch

@@ -16,10 +16,10 @@ from autograder.exercise import (  # noqa: E402
     Inconclusive,
     Mismatch,
     agree,
-    gpu_checks,
     grows_on_gpu,
 )
-from autograder.exercise.gpu_checks import Timing, furthest  # noqa: E402
+from autograder.exercise.checks import gpu_checks  # noqa: E402
+from autograder.exercise.checks.gpu_checks import Timing, furthest  # noqa: E402
 from autograder.grading.checks import grade_checks  # noqa: E402
 from autograder.grading.gpu import Gpu, missing  # noqa: E402
 from autograder.grading.results import ExerciseGrade  # noqa: E402

@@ -27,7 +27,7 @@ from autograder.exercise import (
     Part,
     Undecided,
 )
-from autograder.exercise.dependencies import apply, evaluate, solve
+from autograder.exercise.words.dependencies import apply, evaluate, solve
 from autograder.grading.checks import NO_GPU, grade_checks
 from autograder.grading.diagnosis import by_itself
 from autograder.grading.local import Local

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from autograder.exercise import CheckedFunction, Exercise, Part
-from autograder.exercise.dependencies import solve
-from autograder.exercise.kind import GUESSES
+from autograder.exercise.kinds.kind import GUESSES
+from autograder.exercise.words.dependencies import solve
 from autograder.grading.checks import grade_checks
 from autograder.grading.parts import grade_parts
 

@@ -13,9 +13,9 @@ import numpy as np
 
 from autograder.course.discover import Assignment
 from autograder.exercise import CheckedFunction, Exercise, Mismatch
-from autograder.exercise.dependencies import evaluate, solve
-from autograder.exercise.part import arguments
 from autograder.exercise.standing_in import standing_in
+from autograder.exercise.words.dependencies import evaluate, solve
+from autograder.exercise.words.part import arguments
 from autograder.grading.checks import grade_checks
 from autograder.grading.recorder import Recorder
 from autograder.grading.repeat import repeats

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from autograder.exercise import Exercise, FormatError, Misconception, Part
-from autograder.exercise.dependencies import evaluate, solve
+from autograder.exercise.words.dependencies import evaluate, solve
 
 
 def in_variants(indices: Sequence[int], of: int) -> str:

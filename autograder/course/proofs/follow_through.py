@@ -12,12 +12,12 @@ from autograder.course.proofs.part_proofs import right_answers
 from autograder.course.proofs.said import lost, shown
 from autograder.course.proofs.sources import typed
 from autograder.exercise import Exercise, FormatError
-from autograder.exercise.carried_source import all_carried
-from autograder.exercise.checked import Carried, CheckedFunction
-from autograder.exercise.dependencies import apply, evaluate, solve
-from autograder.exercise.slips import is_trivial
-from autograder.exercise.source import standalone
+from autograder.exercise.kinds.slips import is_trivial
 from autograder.exercise.standing_in import standing_in
+from autograder.exercise.words.carried_source import all_carried
+from autograder.exercise.words.checked import Carried, CheckedFunction
+from autograder.exercise.words.dependencies import apply, evaluate, solve
+from autograder.exercise.words.source import standalone
 from autograder.grading.callee import Callee
 from autograder.grading.checks import NO_GPU, grade_checks
 from autograder.grading.local import Local

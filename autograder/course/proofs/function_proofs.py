@@ -13,7 +13,7 @@ from autograder.course.proofs.distances import Distance, Distances
 from autograder.course.proofs.prices import Price
 from autograder.course.proofs.said import lost, shown
 from autograder.exercise import CheckedFunction
-from autograder.exercise.part import computation
+from autograder.exercise.words.part import computation
 from autograder.grading.checks import NO_GPU, grade_checks
 from autograder.grading.expectations import expectations
 from autograder.grading.followed import attempt

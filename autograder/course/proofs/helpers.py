@@ -13,8 +13,8 @@ from types import ModuleType
 from typing import Any
 
 from autograder.course.config import Course
-from autograder.exercise.cell_names import names
-from autograder.exercise.loading import HELPERS, load_helpers
+from autograder.exercise.words.cell_names import names
+from autograder.exercise.words.loading import HELPERS, load_helpers
 
 _LIBRARIES = {"numpy", "sympy", "torch", "jaxtyping", *sys.stdlib_module_names}
 _OURS = ("autograder.exercise", "autograder.algebra")

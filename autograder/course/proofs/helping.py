@@ -19,10 +19,10 @@ from autograder.course.release.practice_inputs import tried_functions
 from autograder.course.release.practising import practised
 from autograder.course.release.recording import recorded_function
 from autograder.exercise import Exercise, Part
-from autograder.exercise.dependencies import apply, solve
-from autograder.exercise.part import arguments
-from autograder.exercise.slips import is_telling
-from autograder.exercise.variants import draws
+from autograder.exercise.kinds.slips import is_telling
+from autograder.exercise.words.dependencies import apply, solve
+from autograder.exercise.words.part import arguments
+from autograder.exercise.words.variants import draws
 from autograder.student.practice_functions import tried_out
 
 _NUMBER = re.compile(r"(?<![\w.])\d[\d,_]*(?:\.\d+)?(?![\w]|\.\d)")

@@ -11,8 +11,8 @@ from autograder.course.proofs.discrimination import in_variants
 from autograder.course.proofs.said import shown
 from autograder.course.proofs.sources import typed
 from autograder.exercise import Exercise, Part
-from autograder.exercise.dependencies import apply, evaluate, solve
-from autograder.exercise.part import arguments
+from autograder.exercise.words.dependencies import apply, evaluate, solve
+from autograder.exercise.words.part import arguments
 from autograder.grading.parts import grade_parts
 from autograder.grading.results import Item, Status
 

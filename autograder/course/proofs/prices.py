@@ -11,7 +11,7 @@ import numpy as np
 from autograder.course.proofs.part_proofs import right_answers
 from autograder.course.proofs.sources import typed
 from autograder.exercise import Exercise, FormatError, Misconception, Part
-from autograder.exercise.dependencies import apply, evaluate, solve
+from autograder.exercise.words.dependencies import apply, evaluate, solve
 from autograder.grading.parts import carries, grade_parts
 from autograder.grading.results import hundredths
 

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from autograder.exercise import CheckedFunction, Part
-from autograder.exercise.part import computation
-from autograder.exercise.source import standalone
+from autograder.exercise.words.part import computation
+from autograder.exercise.words.source import standalone
 
 
 def function_source(checked: CheckedFunction, function: Any) -> str:

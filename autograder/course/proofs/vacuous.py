@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from autograder.exercise import CheckedFunction
-from autograder.exercise.part import computation
+from autograder.exercise.words.part import computation
 from autograder.grading.checks import grade_checks
 from autograder.grading.local import Local
 from autograder.grading.results import Status

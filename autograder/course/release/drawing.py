@@ -7,8 +7,8 @@ from typing import Any
 from autograder.course.author_errors import raised
 from autograder.course.config import CourseError
 from autograder.exercise import Exercise
-from autograder.exercise.dependencies import solve
-from autograder.exercise.variants import Draws, draws
+from autograder.exercise.words.dependencies import solve
+from autograder.exercise.words.variants import Draws, draws
 from autograder.grading.budget import Exhausted, bounded
 
 #: Of processor time, for all variants of an exercise: far more than any of ours takes.

@@ -12,7 +12,7 @@ from autograder.course.config import Course, CourseError
 from autograder.course.release.datafiles import altered
 from autograder.course.schemas import exercises_of_today, refuse_later
 from autograder.course.typed_json import converted
-from autograder.exercise.variants import pick
+from autograder.exercise.words.variants import pick
 from autograder.grading.demonstrations import tagged
 from autograder.student.data import SCHEMA, decode
 from autograder.student.notebook import source_of

@@ -15,7 +15,7 @@ import numpy as np
 from autograder.course.release.plain_json import encode
 from autograder.course.release.recording import asked_of, compared
 from autograder.exercise import Check, CheckedFunction, Exercise, Misconception
-from autograder.exercise.variants import rng_for
+from autograder.exercise.words.variants import rng_for
 from autograder.grading.answering import Recorded
 from autograder.grading.recorder import Recorder
 from autograder.grading.repeat import renumbered

@@ -9,9 +9,9 @@ from typing import Any
 
 from autograder.exercise import Exercise, Part
 from autograder.exercise.cache import Values
-from autograder.exercise.dependencies import solve
-from autograder.exercise.part import arguments
-from autograder.exercise.variants import hidden_mistakes, rng_for
+from autograder.exercise.words.dependencies import solve
+from autograder.exercise.words.part import arguments
+from autograder.exercise.words.variants import hidden_mistakes, rng_for
 
 Known = dict[str, Any]
 

@@ -20,8 +20,8 @@ from autograder.course.release.practice_inputs import tried_functions
 from autograder.course.release.practice_sets import MOST, needs, practice_sets, used
 from autograder.course.release.ways import way_of
 from autograder.exercise import Exercise, FormatError, Part
-from autograder.exercise.dependencies import apply, band, evaluate
-from autograder.exercise.part import arguments
+from autograder.exercise.words.dependencies import apply, band, evaluate
+from autograder.exercise.words.part import arguments
 from autograder.grading.parts import carries
 from autograder.student.released_files import (
     Following,

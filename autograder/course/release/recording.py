@@ -20,7 +20,7 @@ from autograder.course.config import CourseError
 from autograder.course.release.asked import encode_variant, hint_of
 from autograder.course.release.plain_json import encode
 from autograder.exercise import Check, CheckedFunction, Exercise
-from autograder.exercise.given import FIRST_KEY, Given, Held
+from autograder.exercise.words.given import FIRST_KEY, Given, Held
 from autograder.grading.recorder import Recorder
 from autograder.grading.repeat import renumbered
 from autograder.grading.replay import seed_of

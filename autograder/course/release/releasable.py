@@ -15,8 +15,8 @@ from autograder.course.discover import Assignment, SourceCell, read_cells, text_
 from autograder.course.release.carrying import carry_problems
 from autograder.course.release.datafiles import data_problems
 from autograder.exercise import Exercise, Part
-from autograder.exercise.cell_names import Names, Unparsable, names
 from autograder.exercise.nearest import meant
+from autograder.exercise.words.cell_names import Names, Unparsable, names
 from autograder.grading.demonstrations import unneeded
 
 

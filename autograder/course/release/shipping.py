@@ -18,7 +18,7 @@ from autograder import student
 from autograder.algebra import reading
 from autograder.algebra.building.library import CONSTANTS, COUNTS
 from autograder.exercise import Answer
-from autograder.exercise.source import standalone
+from autograder.exercise.words.source import standalone
 
 FORMULAS = "check_formulas.py"
 

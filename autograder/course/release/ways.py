@@ -9,7 +9,7 @@ from collections.abc import Collection
 from pathlib import Path
 
 from autograder.exercise import Part
-from autograder.exercise.loading import HELPERS
+from autograder.exercise.words.loading import HELPERS
 
 _SIGNS = {
     ast.Add: (" + ", 1),

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from autograder.exercise import Curves, HeatMaps
-from autograder.exercise.clocks import exponent
+from autograder.exercise.checks.clocks import exponent
 
 Curve = Mapping[str, Sequence[float]]
 Training = Mapping[str, Any]

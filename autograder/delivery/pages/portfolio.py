@@ -28,7 +28,7 @@ from autograder.delivery.pages.rendering import write_page
 from autograder.delivery.pages.sanitise import beneath, rendered
 from autograder.delivery.platforms.teams import with_teams
 from autograder.exercise import Exercise, Table
-from autograder.exercise.exhibit import Exhibit
+from autograder.exercise.words.exhibit import Exhibit
 from autograder.grading import own_text
 from autograder.grading.own_answer import LONGEST
 from autograder.grading.results import Status

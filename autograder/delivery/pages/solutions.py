@@ -14,7 +14,7 @@ from autograder.course.release.handed_out import Release
 from autograder.delivery.nbgrader.database import opened
 from autograder.delivery.nbgrader.extensions import extensions
 from autograder.exercise import Choice, Exercise
-from autograder.exercise.dependencies import solve
+from autograder.exercise.words.dependencies import solve
 from autograder.grading.own_answer import as_written
 
 

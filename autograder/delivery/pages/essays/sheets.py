@@ -14,7 +14,7 @@ from autograder.delivery.pages.essays.free_text import Asked, FreeText, answers,
 from autograder.delivery.pages.essays.worksheet import SUFFIXES, Worksheet, fitting, write_tables
 from autograder.delivery.pages.rendering import write_page
 from autograder.delivery.pages.sanitise import beneath, rendered
-from autograder.exercise.part import arguments
+from autograder.exercise.words.part import arguments
 from autograder.grading.rubric import rubric_cell
 
 #: The columns before and behind those of the rubric.

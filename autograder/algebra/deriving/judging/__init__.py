@@ -1,0 +1,1 @@
+"""Chains of lines: what is wrong with a derivation, and what it earns."""

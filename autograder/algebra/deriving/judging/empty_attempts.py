@@ -1,0 +1,148 @@
+"""Lines that say nothing, as students try them: mixtures, zeros, other names, a proof cut off."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Iterator, Sequence
+
+import sympy
+
+from autograder.algebra.deriving.judging.chain import Chain
+from autograder.algebra.deriving.judging.examination import END, STEPS
+from autograder.algebra.deriving.judging.indexed_chain import IndexedChain
+from autograder.algebra.reading.tree import Node
+
+Empty = tuple[str, list[str], float]  # what it is called, the lines, what they may earn
+
+_MIXTURES = (
+    "({S})/2 + ({T})/2",
+    "({S}) + (({T}) - ({S}))",
+    "2*({T}) - ({S})",
+    "(({S}) + 2*({T}))/3",
+    "({S})^2/({T})",
+    "({S})^3/({T})^2",
+    "({S})*({T})/({S})",
+    "({S}) + {x}*(({T}) - ({S}))",
+    "({S}) + sin(({T}) - ({S}))",
+    "(({S})^2 - 1)/(({S}) + 1) + 1",
+    "(({S})^2 + ({T})^2)/(({S}) + ({T}))",
+    "sqrt(({S})*({T}))",
+    "2*({S})*({T})/(({S}) + ({T}))",
+    "max({S}, {T})",
+    "(({S}) + ({T}) + abs(({S}) - ({T})))/2",
+    r"\begin{{cases}} {S} & {x} > 0 \\ {T} & \text{{otherwise}} \end{{cases}}",
+)
+_OF_MATRICES = _MIXTURES[:4]
+_ZEROS = (
+    "(2*{0} - {0})",
+    "({0} + {x} - {x})",
+    "({0}*{x}/{x})",
+    "({0}^(3 - 2))",
+    "({0}/2 + {0}/2)",
+    "sum({0}, l, 1, 1)",
+)
+#: The same, at one place: examining them takes seconds.
+_DEAR_ZEROS = (
+    "({0}*max(1, -exp({x})))",
+    "(({0}*exp({x}) + {0})/(exp({x}) + 1))",
+    "(({0}^2 - {0})/({0} - 1))",
+)
+_OPERATORS = ("sum", "Sum", "max", "Largest", "D", "diff")  # what follows is bound, or a variable
+
+
+def empty(chain: Chain, lines: Sequence[str], last: str, name: str) -> Iterator[Empty]:
+    """Yield derivations whose lines between start and result say nothing."""
+    first, sign = chain.start, "<= " if chain.bounds else ""
+    matrices = isinstance(chain.given.expr, sympy.MatrixBase) or not chain.given.expr.is_commutative
+    if chain.min_lines > 2:
+        for form in _OF_MATRICES if matrices else _MIXTURES:
+            mixture = form.format(S=first, T=last, x=name)
+            yield f"mixed: {form}", [first, f"{sign}{mixture}", f"{sign}{last}"], 0.0
+        quarters = [f"({3 - n}*({first}) + {n + 1}*({last}))/4" for n in range(3)]
+        steps = [first, *(f"{sign}{text}" for text in (*quarters, last))]
+        yield "mixed in three steps", steps, 0.0
+        for form in _ZEROS[:1] if matrices else _ZEROS:
+            for where, text, put in (("start", first, ""), ("result", last, sign)):
+                for inside in _with(chain, text, form, name):
+                    yield f"{form} in the {where}", [first, put + inside, f"{sign}{last}"], 0.0
+        for form in () if matrices else _DEAR_ZEROS:
+            for inside in itertools.islice(_with(chain, first, form, name), 1):
+                yield f"{form} in the start", [first, inside, f"{sign}{last}"], 0.0
+        for text in _counted(chain, first, last) if not matrices else ():
+            yield f"counted: {text}", [first, sign + text, f"{sign}{last}"], 0.0
+        if chain.definitions and not (matrices or isinstance(chain, IndexedChain)):
+            for turned in _turned(chain.given.expr):
+                yield "start turned round", [first, turned, last], 0.0
+        for key, meaning in chain.definitions.items():
+            for where, text in (("start", first), ("result", last)):
+                other = f"({meaning})".join(re.split(rf"\b{re.escape(key)}\b", text))
+                silent = key in chain.staying or (chain.differentiates and text is last)
+                if silent and other != text:
+                    yield f"{key} put into the {where}", [first, other, last], 0.0
+                    if text is first:
+                        mixture = f"({first})/2 + ({other})/2"
+                        yield f"{key} put into half the start", [first, mixture, last], 0.0
+    yield from _unfinished(lines)
+    if isinstance(chain, IndexedChain) and not matrices:
+        n = chain.size
+        polynomial = f"({n} - 2)*({n} - 3)*({n} - 4)*({n} - 5)"
+        # Where a bound is asked for that is one, too large: its step is right, and its end is not.
+        cost = END if chain.bounds else STEPS / (len(lines) + 1) + END
+        yield "for some n alone", [*lines[:-1], f"{sign}{last} + {polynomial}"], 1 - cost
+
+
+def _counted(chain: Chain, first: str, last: str) -> Iterator[str]:
+    """Yield start and result with sums beside them that only count, or that are given to be 1."""
+    if not isinstance(chain, IndexedChain):
+        return
+    letters = [index for index in chain.indices if index not in chain.names]
+    if len(letters) > 1:
+        other, new = letters[0], letters[-1]
+        yield f"({first})*sum(delta({new},{other}), {new})"
+        yield f"sum({last}, {new})/{chain.size}"
+        yield f"sum(({last})/{chain.size}, {new})"
+        yield f"({last})*sum(1, {new})/{chain.size}"
+        yield f"max({last}, {new})"
+    for fact in chain.facts.values():
+        if fact.right == "1":
+            yield f"({first})*({fact.left})"
+            yield f"({last})*({fact.left})"
+            yield f"({first})*({fact.left})/2 + ({last})/2"
+
+
+def _turned(start: sympy.Expr) -> Iterator[str]:
+    """Yield the start divided by what stands above, above and below, or a square turned round."""
+    above, below = sympy.fraction(start)
+    if below.is_Add and above.is_Symbol:
+        yield f"1/({sympy.expand(below / above)})"
+    if start.is_Pow and start.base.is_Add and start.exp.is_even:
+        yield f"(-({start.base}))^({start.exp})"
+
+
+def _unfinished(lines: Sequence[str]) -> Iterator[Empty]:
+    """Yield the derivation without its last lines: none of them is there for nothing."""
+    for count in range(1, len(lines)):
+        yield f"without all behind line {count}", [*lines[:count]], 1 - END
+
+
+def _with(chain: Chain, text: str, form: str, name: str) -> Iterator[str]:
+    """Yield a formula in which something is put for its first and for its last name."""
+    places = sorted(_places(chain, chain.tree(text)))
+    for place, word in dict.fromkeys([*places[:1], *places[-1:]]):
+        end = place + len(word)
+        if text[place:end] == word:  # it stands there as it is read
+            yield text[:place] + form.format(word, x=name) + text[end:]
+
+
+def _places(chain: Chain, node: Node) -> Iterator[tuple[int, str]]:
+    """Yield where names stand for a value, and the names."""
+    word = node.token.text
+    base, index, _ = word.partition("_")
+    if node.kind == "name":
+        if word in chain.names or (index and base in getattr(chain, "indexed", ())):
+            yield node.token.position, word
+        return
+    bound = node.kind == "call" and word in _OPERATORS
+    for child in node.children[:1] if bound else node.children:
+        yield from _places(chain, child)

@@ -1,0 +1,153 @@
+"""How the lines of a derivation are read, in its names and definitions."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any, ClassVar
+
+import sympy
+
+from autograder.algebra.building.derivatives import carried_out
+from autograder.algebra.building.library import CALLS
+from autograder.algebra.building.parse import build
+from autograder.algebra.building.scope import Scope
+from autograder.algebra.deriving.lines.essence import Essence
+from autograder.algebra.deriving.lines.line import Line
+from autograder.algebra.deriving.lines.running_sums import spelled_out
+from autograder.algebra.deriving.lines.structure import Structure, structure
+from autograder.algebra.reading.errors import ParseError
+from autograder.algebra.reading.grammar import read_tree
+from autograder.algebra.reading.lines import WrittenLine, declared_names, take_apart
+from autograder.algebra.reading.tree import Node
+
+_CALLS = frozenset(CALLS)
+
+
+def line_parts(
+    number: int, raw: object, declared: Collection[str] | None = None
+) -> tuple[str, WrittenLine]:
+    """Return a line as text, and taken apart; see `take_apart`.
+
+    Raises
+    ------
+    ParseError
+        That says which line it is.
+    """
+    if not isinstance(raw, str):
+        raise ParseError(f"Line {number} cannot be read: it is no text")
+    try:
+        return raw, take_apart(raw, declared)
+    except ParseError as error:
+        reason = f"Line {number} cannot be read: {error.reason}"
+        raise ParseError(reason, raw, error.position) from None
+
+
+class Language:
+    """The names of a derivation and what they mean; `Chain` says what each of them is."""
+
+    names: tuple[str, ...]
+    definitions: Mapping[str, str]
+    assumptions: Mapping[str, str]
+
+    line_type: ClassVar[type[Line]] = Line
+
+    def hint(self) -> Mapping[str, Any]:
+        """Return what a student's notebook may know about a line: the names it may use."""
+        raise NotImplementedError
+
+    @property
+    def bounds(self) -> bool:
+        """Whether a line may be at least as large as the one before."""
+        return False
+
+    def read_line(self, number: int, raw: object, before: Sequence[Line] = ()) -> list[Line]:
+        """Read the formulas of one line; the first of several is left out if it stands before."""
+        text, written = line_parts(number, raw, self._declared)
+        if not written.sides:
+            raise ParseError(f"Line {number} cannot be read: there is no formula", text)
+        read = []
+        for side in written.sides:
+            if side.relation != "=" and not self.bounds:
+                reason = f"Line {number} cannot be read: expected an equality"
+                raise ParseError(reason, text, 0)
+            read.append(self.line(number, side.text, side.relation, text, written.reason))
+        if len(read) > 1 and any(read[0].structure == line.structure for line in before):
+            del read[0]
+        return read
+
+    def line(
+        self, number: int, text: str, relation: str = "=", whole: str = "", rule: str = ""
+    ) -> Line:
+        """Read one formula; what makes no sense as text may do so as LaTeX."""
+        problem: ParseError | None = None
+        for latex in (False, True):
+            try:
+                tree = self.tree(text, latex=latex)
+                expr = self.build(tree, text)
+                expanded = self.expand(expr, text)
+            except ParseError as error:
+                problem = problem or error
+                continue
+            kind = self.line_type
+            return kind(number, whole or text, expr, expanded, tree, self, relation, rule)
+        assert problem is not None
+        reason = f"Line {number} cannot be read: {problem.reason}"
+        raise ParseError(reason, whole or text, problem.position) from None
+
+    def expand(self, expr: sympy.Expr, text: str = "") -> sympy.Expr:
+        """Put definitions in and carry derivatives out."""
+        for _ in self._definitions:
+            expr = expr.xreplace(self._definitions)
+        if not self._definitions.keys().isdisjoint(expr.free_symbols):
+            raise ValueError("the definitions go round in a circle")
+        return carried_out(expr, text)
+
+    def read_form(self, text: str) -> sympy.Expr:
+        """Read `text` with this derivation's names; derivatives stay as written."""
+        return self.build(self.tree(text), text)
+
+    def tree(self, text: str, *, latex: bool = False) -> Node:
+        """Read `text` as a tree, by the one grammar that there is."""
+        words = self._scope.words
+        tree = read_tree(text, implicit=True, functions=_CALLS, words=words, latex=latex)
+        return spelled_out(tree)
+
+    def build(self, tree: Node, text: str) -> sympy.Expr:
+        """Return what a tree, or a part of one, says in this derivation's names."""
+        return build(tree, text, self._scope)
+
+    def fold(self, expr: sympy.Expr) -> sympy.Expr:
+        """Put the defined name wherever the sum that it stands for is written out."""
+        sums = {value: name for name, value in self._definitions.items() if value.is_Add}
+        return expr.xreplace(sums)
+
+    @functools.cached_property
+    def _declared(self) -> frozenset[str]:
+        return declared_names(self.hint())
+
+    @functools.cached_property
+    def essence(self) -> Essence:
+        """What takes out of formulas what adds nothing."""
+        return Essence()
+
+    @functools.cached_property
+    def _scope(self) -> Scope:
+        return Scope(self.names, self.assumptions)
+
+    @functools.cached_property
+    def _definitions(self) -> dict[sympy.Symbol, sympy.Expr]:
+        return {self.read_form(k): self.read_form(v) for k, v in self.definitions.items()}
+
+    @functools.cached_property
+    def written_out(self) -> Mapping[Structure, Structure]:
+        """What the names mean that a line may put in, as it is written, and those names."""
+        return {
+            structure(self.tree(v)): structure(self.tree(k)) for k, v in self.definitions.items()
+        }
+
+    def behind(self, names: Collection[str]) -> set[str]:
+        """Return the defined names by which some of `names` are defined."""
+        meanings = (self.read_form(v) for k, v in self.definitions.items() if k in names)
+        found = {symbol.name for meaning in meanings for symbol in meaning.free_symbols}
+        return found & self.definitions.keys()

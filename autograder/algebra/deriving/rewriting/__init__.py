@@ -1,0 +1,1 @@
+"""Rules: what may be done to a line, and whether two are equal for every n."""

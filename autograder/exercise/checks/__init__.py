@@ -1,0 +1,1 @@
+"""What checks say: of values, of work, of time."""

@@ -1,0 +1,341 @@
+"""Kinds of answer that are mathematics: formulas and matrices of them.
+
+Student text goes to ``autograder.algebra`` alone, which never evaluates it.  A class writes the
+same formulas in few spellings: each is read and compared once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, ClassVar
+
+from autograder import algebra
+from autograder.algebra.building.numeric import Undefined, value_at
+from autograder.algebra.building.parse import operators_in, parse_matrix
+from autograder.algebra.building.scope import check_assumptions
+from autograder.algebra.comparing.verdict import HOPELESS
+from autograder.algebra.reading.finished import check_operators
+from autograder.exercise.cache import remembered
+from autograder.exercise.kinds.declaring import ask_to_declare
+from autograder.exercise.kinds.form import Form
+from autograder.exercise.kinds.kind import (
+    Answer,
+    Attempt,
+    FormatError,
+    Judgement,
+    Scaffold,
+    Senseless,
+    Undecided,
+    same_everywhere,
+)
+from autograder.student.formulas import text_of as text_of
+from autograder.student.rows import rows_of
+
+_FEW_DIGITS = 8  # below a line: 0.5, 0.25 and 0.125 are exact
+_NEAR = 5e-3
+_EXACT = (
+    "As a number this comes close, but a formula is exact: write fractions, roots and constants, "
+    "such as 1/3, not decimals such as 0.333."
+)
+_SOME_NUMBER = "12345/678"
+_UNDONE = {  # each comes to nothing
+    "derivative": " + diff({0}, {0}) - 1",
+    "limit": " + limit({0}, {0}, 0)",
+    "sum": " + sum({0}, u, 1, {0}) - {0}^2",
+    "product": " + product({0}, u, 1, {0}) - {0}^{0}",
+}
+_Assumptions = tuple[tuple[str, str], ...]
+_Operators = tuple[str, ...] | None
+
+
+@remembered()
+def _parsed(
+    text: str,
+    names: tuple[str, ...] | None,
+    assumptions: _Assumptions,
+    operators: _Operators = None,
+) -> Any:
+    known = dict(assumptions)
+    return algebra.parse(text, names, implicit=True, assumptions=known, operators=operators)
+
+
+@remembered()
+def _replaced(expression: Any, definitions: tuple[tuple[Any, Any], ...]) -> Any:
+    for _ in definitions:  # a definition may use another one
+        expression = expression.xreplace(dict(definitions))
+    return expression
+
+
+@remembered(lambda verdict: verdict.equal is not None)
+def _compared(expected: Any, given: Any, assumptions: _Assumptions) -> algebra.Verdict:
+    return algebra.equivalent(expected, given, assumptions=dict(assumptions))
+
+
+@dataclass(frozen=True)
+class Formula(Answer):
+    """An expression in ``names``, right if it equals the expected one for all their values.
+
+    Attributes
+    ----------
+    names
+        The symbols that an answer may use, separated by blanks.
+    assumptions
+        What is assumed of a symbol, such as ``{"p_i": "positive"}``.
+    definitions
+        What some of the names stand for, put in before comparing: with p₁ and p₂ defined as
+        x/(x + y) and y/(x + y), p₁ (1 − p₁) equals p₁ p₂.
+    form
+        How it is to be written: an answer that restates what is given is equal to it, too.
+    operators
+        What a finished answer may leave to be worked out, besides what the expected one does, out
+        of ``derivative limit sum product``: ``diff(x^2, x)`` is no derivative of x².
+    question
+        What is asked, as somebody may hand it in again: ``verify`` sees that it earns nothing.
+    """
+
+    kind = "formula"
+    ships = ("check_formulas.py",)
+    table: ClassVar[tuple[tuple[str, str, str], ...]] = (
+        ('Formula("p_i p_j")', "text", "equal as functions"),
+        ('Formula("a b", form=Form(…))', "text", "the same, and in the form that is asked for"),
+    )
+    scaffold = Scaffold(
+        asks="Ask for an expression in $$x$$ and $$y$$.",
+        stub="formula = None  # text in x and y",
+        reference='''
+@exercise.part(points=1, answer=Formula("x y"))
+def formula():
+    """The square of x + y, multiplied out."""
+    return "x^2 + 2*x*y + y^2"
+
+
+@formula.misconception()
+def cross_term_missing():
+    """A square of a sum has a term in which both occur."""
+    return "x^2 + y^2"
+''',
+    )
+
+    names: str
+    assumptions: Mapping[str, str] = field(default_factory=dict)
+    definitions: Mapping[str, str] = field(default_factory=dict)
+    form: Form | None = None
+    operators: str = ""
+    question: Any = ""
+
+    def __post_init__(self) -> None:
+        """Refuse a misspelt assumption or operator where it is written."""
+        check_assumptions(self.assumptions)
+        check_operators(self.operators.split())
+
+    def read(self, raw: Any, like: Any = None) -> Any:
+        """Parse text; a formula that is one already (from a reference) stays as it is."""
+        if hasattr(raw, "free_symbols"):
+            return raw
+        names = tuple(self.names.split())
+        try:
+            return _parsed(text_of(raw), names, self._assumed, self._finished(like))
+        except algebra.ParseError as error:
+            raise FormatError(str(error)) from None
+
+    def same(self, given: Any, expected: Any, *, slack: Any = 0.0, widen: float = 1.0) -> bool:
+        """Equality as functions, raising ``Undecided`` where it can't be settled."""
+        right, own = self._expanded(expected), self._expanded(given)
+        verdict = _compared(right, own, self._assumed)
+        senseless = verdict.equal is None and _has_no_value(own, self._assumed)
+        if senseless and not _has_no_value(right, self._assumed):
+            raise Senseless(
+                "this formula has no value that could be computed: look at its logarithms, roots, "
+                "powers and length"
+            )
+        return settled(verdict)
+
+    def judge(self, given: Any, expected: Any, *, slack: Any = 0.0) -> Judgement:
+        """Judge whether it is equal, and then whether it has the form that is asked for."""
+        judgement = super().judge(given, expected, slack=slack)
+        if not judgement.credit and self._is_rounded(given, expected):
+            return judgement._replace(feedback=judgement.feedback or _EXACT)
+        if self.form is None or not judgement.credit or self.form.has(given):
+            return judgement
+        text = f"This is right, but not in the form that is asked for. {self.form.wanted}"
+        return Judgement(self.form.credit, "other_form", text)
+
+    def attempts(self, right: Any) -> Iterator[Attempt]:
+        """Write what is given once more, and the right answer with something left to be done."""
+        if self.form:
+            yield Attempt("restated", self.form.restated, at_most=self.form.credit)
+        if self.question:
+            yield Attempt("the question as its answer", self.question, at_most=0.0)
+        expected = self.read(right)
+        numbers = [name for name in self.names.split() if name not in self._functions]
+        finished = self._finished(expected) or ()
+        for operator, undone in _UNDONE.items():
+            if numbers and operator not in finished:
+                raw = self._extended(right, undone.format(numbers[0]))
+                yield Attempt(f"a {operator} left to be worked out", raw, at_most=0.0)
+        needed = {symbol.name for symbol in expected.free_symbols}
+        for name in numbers:
+            if name not in needed:
+                raw = self._extended(right, f" + {name} - {name}")
+                yield Attempt(f"{name} that cancels", raw, at_most=0.0)
+
+    def _extended(self, right: Any, more: str) -> Any:
+        """Write an answer as it stands with something behind it."""
+        return f"{right}{more}"
+
+    def unsaid(self, right: Any) -> Iterator[str]:
+        """Ask for names that may be those of matrices."""
+        yield from ask_to_declare(self.names.split(), self.assumptions, self.read(right))
+
+    def _finished(self, like: Any) -> _Operators:
+        """Return the operators that a finished answer may hold; None where there is no telling."""
+        if like is None:
+            return None
+        return tuple(sorted({*self.operators.split(), *operators_in(like)}))
+
+    @property
+    def _functions(self) -> list[str]:
+        return [name for name, words in self.assumptions.items() if "function" in words]
+
+    @property
+    def _assumed(self) -> _Assumptions:
+        return tuple(self.assumptions.items())
+
+    @cached_property
+    def _meanings(self) -> dict[Any, Any]:
+        def read(text: str) -> Any:
+            return _parsed(text, None, self._assumed)
+
+        return {read(name): read(meaning) for name, meaning in self.definitions.items()}
+
+    def _is_rounded(self, given: Any, expected: Any) -> bool:
+        return _is_rounded(self._expanded(given), self._expanded(expected))
+
+    def _expanded(self, expression: Any) -> Any:
+        return _replaced(expression, tuple(self._meanings.items()))
+
+    def guess(self, number: int, right: Any) -> Any:
+        """Return a number, or one of the names."""
+        return ["0", "1", *self.names.split()[:2], "1"][number]
+
+    def hint(self, expected: Any) -> dict[str, Any]:
+        """Kind and symbols."""
+        functions = [*self._functions, *(["delta"] * ("delta_" in self.names))]
+        known: dict[str, Any] = {"functions": functions} if functions else {}
+        known["operators"] = list(self._finished(expected) or ())
+        return {"kind": "formula", "names": self.names.split(), "implicit": True, **known}
+
+
+@dataclass(frozen=True)
+class Matrix(Formula):
+    """A matrix of expressions: rows of lists or of text, ``"a 0; 0 b"``, or a matrix in LaTeX."""
+
+    kind = "matrix"
+    table = (
+        (
+            'Matrix("p1 p2")',
+            'rows of text, `"p1 0; 0 p2"`, a matrix in LaTeX',
+            "equal entry by entry",
+        ),
+    )
+    scaffold = Scaffold(
+        asks="Ask for a matrix with entries in $$x$$ and $$y$$.",
+        stub="matrix = None  # text, such as a b; c d",
+        reference='''
+@exercise.part(points=1, answer=Matrix("x y"))
+def matrix():
+    """The outer product of (x, y) with itself."""
+    return [["x^2", "x*y"], ["x*y", "y^2"]]
+
+
+@matrix.misconception()
+def diagonal_only():
+    """An outer product has an entry for every pair, also for different ones."""
+    return [["x^2", "0"], ["0", "y^2"]]
+''',
+    )
+
+    def read(self, raw: Any, like: Any = None) -> Any:
+        """Parse each entry; the size must be that of ``like``."""
+        value = raw
+        if not hasattr(raw, "free_symbols"):
+            try:
+                value = parse_matrix(
+                    rows_of(raw),
+                    self.names.split(),
+                    implicit=True,
+                    assumptions=self.assumptions,
+                    operators=self._finished(like),
+                )
+            except algebra.ParseError as error:
+                raise FormatError(str(error)) from None
+        if like is not None and value.shape != like.shape:
+            raise FormatError(f"a {_size(like)} matrix is expected, not a {_size(value)} one")
+        return value
+
+    def same(self, given: Any, expected: Any, *, slack: Any = 0.0, widen: float = 1.0) -> bool:
+        """Equality entry by entry."""
+        if given.shape != expected.shape:
+            return False
+        return all(super(Matrix, self).same(g, e) for g, e in zip(given, expected, strict=True))
+
+    def _is_rounded(self, given: Any, expected: Any) -> bool:
+        """Tell so of an entry, where the others are right."""
+        pairs = list(zip(given, expected, strict=True))
+        rounded = [super(Matrix, self)._is_rounded(*pair) for pair in pairs]
+        others = [pair for pair, found in zip(pairs, rounded, strict=True) if not found]
+        return any(rounded) and all(super(Matrix, self).same(g, e) for g, e in others)
+
+    def _extended(self, right: Any, more: str) -> Any:
+        """Write it behind the first entry."""
+        rows = right.tolist() if hasattr(right, "tolist") else rows_of(right)
+        written = [list(map(str, row)) for row in rows]
+        written[0][0] += more
+        return written
+
+    def guess(self, number: int, right: Any) -> Any:
+        """Return the same number everywhere."""
+        entries = same_everywhere(number, right.shape).astype(int)
+        return entries.astype(str).tolist()
+
+    def hint(self, expected: Any) -> dict[str, Any]:
+        """Kind, symbols and size."""
+        return super().hint(expected) | {"kind": "matrix", "shape": list(expected.shape)}
+
+
+def _is_rounded(given: Any, expected: Any) -> bool:
+    """Whether a formula with decimals comes close to the right one, as 0.333 does to 1/3."""
+    if getattr(given, "is_Matrix", True) or getattr(expected, "is_Matrix", True):
+        return False  # of a formula in matrices
+    numbers = [n for n in given.atoms() if n.is_Rational]
+    if not any(n.q > _FEW_DIGITS and 10**12 % n.q == 0 for n in numbers):
+        return False
+    names = sorted(symbol.name for symbol in given.free_symbols | expected.free_symbols)
+    try:
+        for shift in (0.7, 1.3, 2.1):
+            at = {name: shift + place / 7 for place, name in enumerate(names)}
+            right = value_at(expected, at)
+            if abs(value_at(given, at) - right) > _NEAR * abs(right):
+                return False
+    except Undefined:
+        return False
+    return True
+
+
+def _has_no_value(formula: Any, assumed: _Assumptions) -> bool:
+    """Tell whether a formula can't even be compared with a number: it has no values to compare."""
+    compared = _compared(_SOME_NUMBER, formula, assumed)
+    return compared.equal is None and compared.how in HOPELESS
+
+
+def settled(verdict: algebra.Verdict) -> bool:
+    """Return what was found out, raising ``Undecided`` where it is nothing."""
+    if verdict.equal is None:
+        raise Undecided(verdict.how)
+    return verdict.equal
+
+
+def _size(matrix: Any) -> str:
+    return f"{matrix.shape[0]} × {matrix.shape[1]}"

@@ -1,0 +1,1 @@
+"""The words an exercise is written in, and what its parts depend on."""
