@@ -309,7 +309,10 @@ def test_a_worker_without_the_course_s_packages_is_refused(course, address, tmp_
 
 
 def test_a_worker_of_another_version_is_refused(course, address, tmp_path):
-    first = "from autograder.course import bundle\nbundle.engine_digest = lambda: b'older'\n"
+    first = (
+        "from autograder.course.submissions import bundle\n"
+        "bundle.engine_digest = lambda: b'older'\n"
+    )
     with worker(tmp_path, address, first=first):
         assert "another version of the autograder" in refused(course, address)
 

@@ -20,9 +20,8 @@ from autograder.course.release.handed_out import Release
 from autograder.course.submissions.grading_options import GradingOptions
 from autograder.course.submissions.handed_in import submissions
 from autograder.course.submissions.job import job_of
-from autograder.delivery.department.all_courses import grade_courses
+from autograder.delivery.department.all_courses import courses_table, grade_courses
 from autograder.delivery.department.grading import Outcome
-from autograder.delivery.pages.tables import courses_table
 
 from ..courses import MOTION as A
 

@@ -95,7 +95,7 @@ def test_every_link_leads_somewhere(pages):
 
 def test_a_link_to_a_source_file_leads_to_its_page(site, pages):
     page = pages[(site / "docs/architecture.html").resolve()]
-    assert "../autograder/delivery/watch.html" in page.links
+    assert "../autograder/delivery/department/watch.html" in page.links
     assert "def " in pages[(site / "autograder/delivery/watch.html").resolve()].text
 
 
