@@ -25,7 +25,7 @@ from typing import Any
 from graded import RIGHT, UNREADABLE, WRONG, formula, graded
 
 from autograder.exercise import Matrix
-from autograder.exercise.kinds.kind import FormatError
+from autograder.exercise.answers.kind import FormatError
 
 TESTS = ["AlgEquiv", "Equivalent", "EquivStep", "Sets", "PLParse", "PLReject", "LatexVerify"]
 KINDS = ["expr", "matrix", "latex"]

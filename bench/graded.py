@@ -10,7 +10,7 @@ from autograder.algebra.building.library import CALLS, CONSTANTS
 from autograder.algebra.reading.finished import OPERATORS
 from autograder.algebra.reading.grammar import plain_names, read_tree
 from autograder.exercise import Answer, Formula
-from autograder.exercise.kinds.kind import FormatError, Undecided
+from autograder.exercise.answers.kind import FormatError, Undecided
 
 UNREADABLE, REVIEW, RIGHT, WRONG = "unreadable", "review", "right", "wrong"
 

@@ -10,7 +10,7 @@ from autograder.course.config import CONFIG, Course, CourseError
 from autograder.course.discover import read_cells
 from autograder.course.files import write_atomically
 from autograder.exercise import Answer
-from autograder.exercise.kinds.registry import kinds as answer_kinds
+from autograder.exercise.answers.registry import kinds as answer_kinds
 
 _FOLDER = Path(__file__).with_name("scaffolds")
 _MARK = "=== reference\n"

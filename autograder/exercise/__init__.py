@@ -9,15 +9,11 @@ and their argument names say what each answer is computed from.  What is named h
 
 from typing import TYPE_CHECKING, Any
 
-from autograder.exercise.checks.agree import Mismatch, agree, alike, require
-from autograder.exercise.checks.clocks import Inconclusive, no_slower
-from autograder.exercise.checks.gpu_checks import grows_on_gpu
-from autograder.exercise.checks.work import Work, covers, grows, vectorised, within
-from autograder.exercise.kinds.choice import Choice
-from autograder.exercise.kinds.exact import Count, Fractions, Shape
-from autograder.exercise.kinds.figure import Figure
-from autograder.exercise.kinds.form import Form
-from autograder.exercise.kinds.kind import (
+from autograder.exercise.answers.choice import Choice
+from autograder.exercise.answers.exact import Count, Fractions, Shape
+from autograder.exercise.answers.figure import Figure
+from autograder.exercise.answers.form import Form
+from autograder.exercise.answers.kind import (
     Answer,
     Attempt,
     Essay,
@@ -27,11 +23,15 @@ from autograder.exercise.kinds.kind import (
     Senseless,
     Undecided,
 )
-from autograder.exercise.kinds.labels import Labels
-from autograder.exercise.kinds.numbers import Numbers
-from autograder.exercise.kinds.ordering import Ordering
-from autograder.exercise.kinds.registry import kinds
-from autograder.exercise.kinds.witness import Witness
+from autograder.exercise.answers.labels import Labels
+from autograder.exercise.answers.numbers import Numbers
+from autograder.exercise.answers.ordering import Ordering
+from autograder.exercise.answers.registry import kinds
+from autograder.exercise.answers.witness import Witness
+from autograder.exercise.checks.agree import Mismatch, agree, alike, require
+from autograder.exercise.checks.clocks import Inconclusive, no_slower
+from autograder.exercise.checks.gpu_checks import grows_on_gpu
+from autograder.exercise.checks.work import Work, covers, grows, vectorised, within
 from autograder.exercise.words.checked import Check, CheckedFunction
 from autograder.exercise.words.datafile import data_file
 from autograder.exercise.words.exhibit import Curves, HeatMaps, Table
@@ -40,9 +40,9 @@ from autograder.exercise.words.part import AuthoringError, Misconception, Part
 from autograder.exercise.words.vocabulary import Exercise
 
 if TYPE_CHECKING:
-    from autograder.exercise.kinds.cost_class import ComplexityClass
-    from autograder.exercise.kinds.derivation import Derivation
-    from autograder.exercise.kinds.symbolic import Formula, Matrix
+    from autograder.exercise.answers.cost_class import ComplexityClass
+    from autograder.exercise.answers.derivation import Derivation
+    from autograder.exercise.answers.symbolic import Formula, Matrix
 
 __all__ = [
     "Answer",
@@ -98,15 +98,15 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     # Lazy: most exercises have no formula, and sympy takes a third of a second.
     if name == "Derivation":
-        from autograder.exercise.kinds.derivation import Derivation
+        from autograder.exercise.answers.derivation import Derivation
 
         return Derivation
     if name == "ComplexityClass":
-        from autograder.exercise.kinds.cost_class import ComplexityClass
+        from autograder.exercise.answers.cost_class import ComplexityClass
 
         return ComplexityClass
     if name in ("Formula", "Matrix"):
-        from autograder.exercise.kinds import symbolic
+        from autograder.exercise.answers import symbolic
 
         return getattr(symbolic, name)
     for kind in kinds().values() if name[0].isupper() else ():  # those that packages bring

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from autograder.exercise import FormatError, Judgement, Misconception, Part, Undecided
-from autograder.exercise.kinds.slips import (
+from autograder.exercise.answers.slips import (
     OF_SIZE,
     by_chance,
     is_telling,

@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import Any
 
 from autograder.exercise import Exercise, FormatError, Judgement, Part, Senseless, Undecided
-from autograder.exercise.kinds.patched import patched
-from autograder.exercise.kinds.slips import is_nothing, is_trivial
+from autograder.exercise.answers.patched import patched
+from autograder.exercise.answers.slips import is_nothing, is_trivial
 from autograder.exercise.words.dependencies import evaluate, solve
 from autograder.grading.budget import TOO_MUCH, Exhausted, judging
 from autograder.grading.diagnosis import Own, another_part, judge, misshapen

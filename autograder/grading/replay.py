@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from autograder.exercise import Check, CheckedFunction, Misconception, Mismatch, alike
+from autograder.exercise.answers.slips import FUNCTION_SLIPS, OF_SIZE, Slip, by_chance
 from autograder.exercise.cache import Unfamiliar, remembered
-from autograder.exercise.kinds.slips import FUNCTION_SLIPS, OF_SIZE, Slip, by_chance
 from autograder.exercise.standing_in import standing_in
 from autograder.exercise.words.variants import rng_for
 from autograder.grading.recorder import Recorder

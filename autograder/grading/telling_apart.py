@@ -11,8 +11,8 @@ import warnings
 from collections.abc import Sequence
 
 from autograder.exercise import Check, CheckedFunction, Misconception
+from autograder.exercise.answers.slips import by_chance
 from autograder.exercise.cache import remembered
-from autograder.exercise.kinds.slips import by_chance
 from autograder.exercise.standing_in import standing_in
 from autograder.exercise.words.given import Held
 from autograder.grading.answering import Recorded

@@ -15,7 +15,7 @@ from autograder.course.config import Course
 from autograder.course.discover import Assignment, load_assignment
 from autograder.course.release.overview import Planned, best_of, sign, summary, tasks
 from autograder.exercise import Exercise
-from autograder.exercise.kinds.registry import kinds as answer_kinds
+from autograder.exercise.answers.registry import kinds as answer_kinds
 
 _HEAD = "| kind | reads | right if |\n|---|---|---|"
 COURSE = Course.load(Path(__file__).resolve().parents[2])

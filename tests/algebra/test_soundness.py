@@ -10,7 +10,7 @@ from autograder.algebra import Verdict, equivalent
 from autograder.algebra.building.library import CALLS, CONSTANTS
 from autograder.algebra.reading.grammar import plain_names, read_tree
 from autograder.exercise import Formula
-from autograder.exercise.kinds.kind import FormatError, Undecided
+from autograder.exercise.answers.kind import FormatError, Undecided
 
 from .soundness_cases import ODD, WRONG
 

@@ -9,7 +9,7 @@ from autograder.course.discover import load_assignment
 from autograder.course.proofs.verify import verify
 from autograder.course.release.build import build
 from autograder.course.scaffold import kinds, new_exercise
-from autograder.exercise.kinds.registry import kinds as answer_kinds
+from autograder.exercise.answers.registry import kinds as answer_kinds
 
 ROOT = Path(__file__).parents[2]
 

@@ -12,7 +12,7 @@ import pytest
 
 import autograder
 from autograder import cli
-from autograder.exercise.kinds.registry import GROUP
+from autograder.exercise.answers.registry import GROUP
 
 from ..loaded import ROOT
 

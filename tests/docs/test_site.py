@@ -10,7 +10,7 @@ from urllib.parse import unquote, urlsplit
 import pytest
 
 from autograder.course.release.leak import leaks
-from autograder.exercise.kinds.registry import kinds
+from autograder.exercise.answers.registry import kinds
 
 from ..chromium import browsing
 from ..loaded import COURSE, ROOT, assigned
@@ -96,7 +96,7 @@ def test_every_link_leads_somewhere(pages):
 def test_a_link_to_a_source_file_leads_to_its_page(site, pages):
     page = pages[(site / "docs/architecture.html").resolve()]
     assert "../autograder/delivery/department/watch.html" in page.links
-    assert "def " in pages[(site / "autograder/delivery/watch.html").resolve()].text
+    assert "def " in pages[(site / "autograder/delivery/department/watch.html").resolve()].text
 
 
 @pytest.fixture(scope="module")

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from autograder.exercise import Count, FormatError, Numbers
-from autograder.exercise.kinds.slips import CHANCE
+from autograder.exercise.answers.slips import CHANCE
 from autograder.exercise.words.dependencies import evaluate, solve
 from autograder.exercise.words.variants import draws, rng_for
 

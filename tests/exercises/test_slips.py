@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from autograder.exercise import Count, Numbers
-from autograder.exercise.kinds.slips import SLIPS, exchanged_truth, permuted, recognise
+from autograder.exercise.answers.slips import SLIPS, exchanged_truth, permuted, recognise
 from autograder.exercise.words.dependencies import apply, solve
 from autograder.exercise.words.variants import draws
 

@@ -32,7 +32,7 @@ from autograder.exercise import (
     Shape,
     Witness,
 )
-from autograder.exercise.kinds.registry import kinds
+from autograder.exercise.answers.registry import kinds
 from autograder.grading import budget
 from autograder.grading.budget import TOO_MUCH
 from autograder.grading.parts import grade_parts

@@ -229,15 +229,15 @@ def test_a_notebook_of_other_cells_is_refused(shared_course):
 OTHERS = {
     "student": "ships, and runs on the student's own machine",
     "sandbox/inside": "runs in the locked-down process",
-    "exercise/source": "a reference",
-    "course/leak": "references and what is released of them",
+    "exercise/words/source": "a reference",
+    "course/release/leak": "references and what is released of them",
     "course/proofs/helpers": "the course's helpers",
-    "course/releasable": "stubs and references",
-    "course/shipping": "packages that ship to students",
-    "course/packages": "what references import",
-    "course/verify": "stubs",
-    "course/ways": "how a reference computes a part",
-    "course/simulate": "answers that a simulated class is given",
+    "course/release/releasable": "stubs and references",
+    "course/release/shipping": "packages that ship to students",
+    "course/submissions/packages": "what references import",
+    "course/proofs/verify": "stubs",
+    "course/release/ways": "how a reference computes a part",
+    "course/classes/simulate": "answers that a simulated class is given",
     "course/proofs/follow_through": "what a part of a reference uses",
     "algebra/reading/lexer": "our own tokens of formulas: within the budget of judging",
     "algebra/reading/grammar": "the same",
@@ -272,8 +272,9 @@ def test_no_other_module_parses_python():
 
 def test_the_readers_of_names_are_asked_by_authors_tools_and_the_door_alone():
     """`names` and what carries code parse as well: nobody else in the grader imports them."""
-    may = {"exercise/source", "exercise/carried_source", "exercise/cell_names", "grading/own_text"}
-    may |= {"course/carrying", "course/releasable", "course/proofs/helpers"}
+    may = {f"exercise/words/{name}" for name in ("source", "carried_source", "cell_names")}
+    may |= {"grading/own_text", "course/proofs/helpers"}
+    may |= {"course/release/carrying", "course/release/releasable"}
     asked = ("autograder.exercise.words.cell_names", "autograder.student.names")
     asked += ("autograder.student.cells", "autograder.student.carried_code")
     found = set()
@@ -283,7 +284,7 @@ def test_the_readers_of_names_are_asked_by_authors_tools_and_the_door_alone():
             match node:
                 case ast.ImportFrom(module=module) if module in asked:
                     found.add(name)
-                case ast.ImportFrom(module="autograder.exercise", names=names) if any(
+                case ast.ImportFrom(module="autograder.exercise.words", names=names) if any(
                     alias.name == "cell_names" for alias in names
                 ):
                     found.add(name)

@@ -10,7 +10,7 @@ import pytest
 from autograder.algebra import Chain, IndexedChain
 from autograder.course.release.shipping import formulas_module
 from autograder.exercise import Derivation, Formula
-from autograder.exercise.kinds.kind import FormatError
+from autograder.exercise.answers.kind import FormatError
 from autograder.student.readers import read
 
 FORMULA = Formula("x y n p_i delta_ij", assumptions={"n": "positive integer"})

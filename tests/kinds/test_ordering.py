@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from autograder.course.proofs.verify import part_problems
 from autograder.exercise import Exercise, FormatError, Ordering
-from autograder.exercise.kinds.ordering import Order
+from autograder.exercise.answers.ordering import Order
 from autograder.grading.parts import grade_parts
 from autograder.sandbox.wire import decode, encode_parts
 from autograder.student.readers import read

@@ -12,8 +12,8 @@ from autograder.course.proofs.verify import verify
 from autograder.course.release.build import build
 from autograder.course.scaffold import kinds as startable
 from autograder.course.scaffold import new_exercise
-from autograder.exercise.kinds.registry import GROUP
-from autograder.exercise.kinds.registry import kinds as registry
+from autograder.exercise.answers.registry import GROUP
+from autograder.exercise.answers.registry import kinds as registry
 
 DIE = '''"""What a die shows."""
 
@@ -84,7 +84,7 @@ def die(tmp_path, monkeypatch):
     (tmp_path / "package" / "die_kind.py").write_text(DIE)
     monkeypatch.syspath_prepend(tmp_path / "package")
     entry = EntryPoint("die", "die_kind:Die", GROUP)
-    monkeypatch.setattr("autograder.exercise.kinds.registry.entry_points", lambda **_: [entry])
+    monkeypatch.setattr("autograder.exercise.answers.registry.entry_points", lambda **_: [entry])
     registry.cache_clear()
     yield importlib.import_module("die_kind").Die
     registry.cache_clear()
@@ -125,7 +125,7 @@ def test_a_kind_from_one_file_is_started_proved_released_and_checked(die, course
 
 def test_a_kind_that_is_none_is_refused(monkeypatch):
     entry = EntryPoint("rock", "builtins:dict", GROUP)
-    monkeypatch.setattr("autograder.exercise.kinds.registry.entry_points", lambda **_: [entry])
+    monkeypatch.setattr("autograder.exercise.answers.registry.entry_points", lambda **_: [entry])
     registry.cache_clear()
     with pytest.raises(TypeError, match="must be a subclass of Answer"):
         registry()

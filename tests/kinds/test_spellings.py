@@ -5,7 +5,7 @@ import pytest
 from autograder.algebra import ParseError
 from autograder.algebra.deriving.lines.indexed import LineNames, read_indexed
 from autograder.exercise import Formula, Matrix
-from autograder.exercise.kinds.kind import FormatError
+from autograder.exercise.answers.kind import FormatError
 
 NAMES = Formula(
     "x y n k p_i p_j delta_ij", assumptions={"n": "positive integer", "k": "positive integer"}

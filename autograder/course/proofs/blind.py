@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from autograder.exercise import CheckedFunction, Exercise, Part
-from autograder.exercise.kinds.kind import GUESSES
+from autograder.exercise.answers.kind import GUESSES
 from autograder.exercise.words.dependencies import solve
 from autograder.grading.checks import grade_checks
 from autograder.grading.parts import grade_parts

@@ -12,7 +12,7 @@ from autograder.course.proofs.part_proofs import right_answers
 from autograder.course.proofs.said import lost, shown
 from autograder.course.proofs.sources import typed
 from autograder.exercise import Exercise, FormatError
-from autograder.exercise.kinds.slips import is_trivial
+from autograder.exercise.answers.slips import is_trivial
 from autograder.exercise.standing_in import standing_in
 from autograder.exercise.words.carried_source import all_carried
 from autograder.exercise.words.checked import Carried, CheckedFunction

@@ -19,7 +19,7 @@ from autograder.course.release.practice_inputs import tried_functions
 from autograder.course.release.practising import practised
 from autograder.course.release.recording import recorded_function
 from autograder.exercise import Exercise, Part
-from autograder.exercise.kinds.slips import is_telling
+from autograder.exercise.answers.slips import is_telling
 from autograder.exercise.words.dependencies import apply, solve
 from autograder.exercise.words.part import arguments
 from autograder.exercise.words.variants import draws

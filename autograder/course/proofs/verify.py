@@ -26,7 +26,7 @@ from autograder.course.proofs.vacuous import Vacuous, vacuous
 from autograder.course.release.datafiles import data_problems
 from autograder.course.release.drawing import all_drawn
 from autograder.exercise import Exercise
-from autograder.exercise.kinds.kind import Undecided
+from autograder.exercise.answers.kind import Undecided
 from autograder.exercise.words.variants import Draws, hidden_mistakes, rng_for
 from autograder.grading.checks import grade_checks
 from autograder.grading.parts import grade_parts

@@ -17,7 +17,7 @@ from autograder.course.release.handed_out import Release
 from autograder.course.secret import secret_of
 from autograder.course.submissions.handed_in import MAX_BYTES, Handed, Unreadable, read_notebook
 from autograder.course.typed_json import decoded
-from autograder.exercise.kinds.registry import brought
+from autograder.exercise.answers.registry import brought
 from autograder.student.released_files import CheckFile
 
 #: The layers of the engine that a grade depends on; what delivers it lies above them.

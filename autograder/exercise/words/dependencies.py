@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from autograder.exercise.answers.kind import FormatError
 from autograder.exercise.cache import Unfamiliar, Values, copied, remembered
-from autograder.exercise.kinds.kind import FormatError
 from autograder.exercise.nearest import meant
 from autograder.exercise.words.carried import carried
 from autograder.exercise.words.part import AuthoringError, arguments, computation, place_of

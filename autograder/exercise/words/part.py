@@ -9,7 +9,7 @@ from functools import cache, lru_cache
 from inspect import cleandoc, signature, unwrap
 from typing import Any, overload
 
-from autograder.exercise.kinds.kind import Answer
+from autograder.exercise.answers.kind import Answer
 
 Function = Callable[..., Any]
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from autograder.exercise.kinds.kind import FormatError
-from autograder.exercise.kinds.slips import DISTANCE
+from autograder.exercise.answers.kind import FormatError
+from autograder.exercise.answers.slips import DISTANCE
 from autograder.exercise.words.dependencies import evaluate, solve
 from autograder.exercise.words.part import ORDERS, AuthoringError, place_of
 

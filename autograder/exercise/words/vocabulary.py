@@ -7,7 +7,7 @@ from copy import copy
 from dataclasses import replace
 from typing import Any, overload
 
-from autograder.exercise.kinds.kind import Answer
+from autograder.exercise.answers.kind import Answer
 from autograder.exercise.standing_in import replaceable
 from autograder.exercise.words.checked import Carried, Check, CheckedFunction
 from autograder.exercise.words.earlier import earlier

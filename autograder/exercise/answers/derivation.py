@@ -11,9 +11,8 @@ from autograder import algebra
 from autograder.algebra.deriving.judging import attempts, equation_attempts
 from autograder.algebra.deriving.judging.examination import Examination
 from autograder.algebra.deriving.lines.line import Line
-from autograder.exercise.cache import remembered
-from autograder.exercise.kinds.declaring import ask_to_declare
-from autograder.exercise.kinds.kind import (
+from autograder.exercise.answers.declaring import ask_to_declare
+from autograder.exercise.answers.kind import (
     Answer,
     Attempt,
     FormatError,
@@ -21,7 +20,8 @@ from autograder.exercise.kinds.kind import (
     Scaffold,
     Undecided,
 )
-from autograder.exercise.kinds.symbolic import settled, text_of
+from autograder.exercise.answers.symbolic import settled, text_of
+from autograder.exercise.cache import remembered
 from autograder.student.formulas import lines_of
 
 

@@ -15,7 +15,7 @@ from importlib.metadata import entry_points
 from importlib.util import find_spec
 from pathlib import Path
 
-from autograder.exercise.kinds.kind import Answer
+from autograder.exercise.answers.kind import Answer
 
 GROUP = "autograder.kinds"
 
@@ -46,7 +46,9 @@ def kinds() -> dict[str, type[Answer]]:
     found: dict[str, type[Answer]] = {}
     for module, names in _OURS.items():
         for name in names:
-            kind: type[Answer] = getattr(import_module(f"autograder.exercise.kinds.{module}"), name)
+            kind: type[Answer] = getattr(
+                import_module(f"autograder.exercise.answers.{module}"), name
+            )
             found[kind.kind] = kind
     for entry in entry_points(group=GROUP):
         kind = entry.load()

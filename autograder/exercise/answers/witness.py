@@ -6,7 +6,7 @@ from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from autograder.exercise.kinds.kind import Answer, Array, Scaffold, with_shape
+from autograder.exercise.answers.kind import Answer, Array, Scaffold, with_shape
 from autograder.student.readers import read_numbers
 
 

@@ -17,10 +17,9 @@ from autograder.algebra.building.parse import operators_in, parse_matrix
 from autograder.algebra.building.scope import check_assumptions
 from autograder.algebra.comparing.verdict import HOPELESS
 from autograder.algebra.reading.finished import check_operators
-from autograder.exercise.cache import remembered
-from autograder.exercise.kinds.declaring import ask_to_declare
-from autograder.exercise.kinds.form import Form
-from autograder.exercise.kinds.kind import (
+from autograder.exercise.answers.declaring import ask_to_declare
+from autograder.exercise.answers.form import Form
+from autograder.exercise.answers.kind import (
     Answer,
     Attempt,
     FormatError,
@@ -30,6 +29,7 @@ from autograder.exercise.kinds.kind import (
     Undecided,
     same_everywhere,
 )
+from autograder.exercise.cache import remembered
 from autograder.student.formulas import text_of as text_of
 from autograder.student.rows import rows_of
 

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from autograder.exercise.kinds.kind import (
+from autograder.exercise.answers.kind import (
     Answer,
     Array,
     Attempt,
@@ -20,7 +20,7 @@ from autograder.exercise.kinds.kind import (
     same_everywhere,
     with_shape,
 )
-from autograder.exercise.kinds.traces import explains
+from autograder.exercise.answers.traces import explains
 from autograder.student.judging import (
     close,
     half_units,

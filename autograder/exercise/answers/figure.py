@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from autograder.exercise.kinds.kind import Answer, Array, Attempt, Judgement, Scaffold
+from autograder.exercise.answers.kind import Answer, Array, Attempt, Judgement, Scaffold
 from autograder.student.readers import POINTS, read_figure
 
 REACH = 0.95  # of the range that a curve must cover

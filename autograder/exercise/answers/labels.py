@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from autograder.exercise.kinds.kind import Answer, Attempt, Judgement, Scaffold, mistaken
+from autograder.exercise.answers.kind import Answer, Attempt, Judgement, Scaffold, mistaken
 from autograder.student.letters import read_labels
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from autograder.exercise.kinds.kind import Answer, Attempt, Judgement, Scaffold, mistaken
+from autograder.exercise.answers.kind import Answer, Attempt, Judgement, Scaffold, mistaken
 from autograder.student.letters import read_ordering
 
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from autograder.exercise.kinds.kind import Answer, Undecided
+from autograder.exercise.answers.kind import Answer, Undecided
 
 #: A wrong answer must be this many tolerances away from the right one.
 DISTANCE = 5.0

@@ -7,7 +7,7 @@ from typing import Any
 
 from autograder import algebra
 from autograder.algebra.comparing.complexity import Complexity, parse_complexity
-from autograder.exercise.kinds.kind import Answer, FormatError, Scaffold
+from autograder.exercise.answers.kind import Answer, FormatError, Scaffold
 from autograder.student.formulas import text_of
 
 

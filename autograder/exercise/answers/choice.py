@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from autograder.exercise.kinds.kind import Answer, Attempt, Judgement, Scaffold
+from autograder.exercise.answers.kind import Answer, Attempt, Judgement, Scaffold
 from autograder.student.judging import contains, judge_choice
 from autograder.student.letters import read_choice
 

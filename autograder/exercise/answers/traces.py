@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from autograder.exercise.kinds.slips import CHANCE, SMALL
+from autograder.exercise.answers.slips import CHANCE, SMALL
 
 Array = np.ndarray[Any, Any]
 

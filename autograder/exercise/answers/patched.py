@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from autograder.exercise.kinds.kind import Answer, FormatError
+from autograder.exercise.answers.kind import Answer, FormatError
 from autograder.student.display import brief
 
 _MOST = 1000

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from autograder.exercise.kinds.kind import (
+from autograder.exercise.answers.kind import (
     GUESSES,
     Answer,
     Judgement,
@@ -16,7 +16,7 @@ from autograder.exercise.kinds.kind import (
     same_everywhere,
     with_shape,
 )
-from autograder.exercise.kinds.traces import explains
+from autograder.exercise.answers.traces import explains
 from autograder.student.judging import judge_exact, judge_shape
 from autograder.student.readers import read_count, read_fractions
 from autograder.student.shapes import PRIMES, read_shape
