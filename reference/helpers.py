@@ -359,7 +359,7 @@ def adam(weights, gradients, steps, rate):
         yield loss
 
 
-def rms_norm(x, gain=1.0):
+def rms_norm(x, gain=1.0):  # given
     """Divide by √(mean of squares + ε) along the last axis, then scale.
 
     >>> rms_norm(np.array([1.0, 7.0]), np.array([5.0, 10.0])).round(4).tolist()
@@ -368,7 +368,7 @@ def rms_norm(x, gain=1.0):
     return x / np.sqrt((x * x).mean(axis=-1, keepdims=True) + 1e-5) * gain
 
 
-def rotated(x, at, base=100.0):
+def rotated(x, at, base=100.0):  # given
     """Turn neighbouring pairs of columns by angles that grow with the position.
 
     >>> rotated(np.array([[3.0, 4.0], [1.0, 0.0]]), np.array([0, 1])).round(4).tolist()
@@ -380,7 +380,7 @@ def rotated(x, at, base=100.0):
     return np.stack([pairs.real, pairs.imag], axis=-1).reshape(x.shape)
 
 
-def swiglu(y, w):
+def swiglu(y, w):  # given
     """The feed-forward layer with a gate.
 
     >>> w = {"gate": np.eye(1), "up": np.full((1, 1), 2.0), "down": np.full((1, 1), 3.0)}
