@@ -7,7 +7,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK = 1
 # `make TORCH_INDEX= test` takes that one.
 TORCH_INDEX ?= https://download.pytorch.org/whl/cpu
 
-.PHONY: demo test quick fresh engine bare hostile hostile-user container style lint docs generate lock audit bench mutation clean
+.PHONY: demo test quick fresh engine bare hostile hostile-user container style lint docs generate lock audit bench by-assignment mutation clean
 
 demo: $(VENV)/engine
 	$(BIN)/autograder demo
@@ -83,6 +83,7 @@ bench: $(VENV)/ready
 	$(BIN)/python bench/startup.py --out $(RESULTS)/startup.json
 	$(BIN)/python bench/walk.py --out $(RESULTS)/walk.json
 	$(BIN)/python bench/pipeline.py --out $(RESULTS)/pipeline.json
+	$(BIN)/python bench/assignments.py --out $(RESULTS)/assignments.json
 	$(BIN)/python bench/resubmission.py --out $(RESULTS)/resubmission.json
 	$(BIN)/python bench/courses.py --out $(RESULTS)/courses.json
 	$(BIN)/python bench/isolation.py --out $(RESULTS)/isolation.json
@@ -106,6 +107,12 @@ ifdef ANSWER_ROWS
 else
 	@echo "bench/algebra.py was not run: it needs ANSWER_ROWS=FILE (see bench/README.md)"
 endif
+
+# What grading and generating cost, by assignment: measured on an idle machine, and committed.
+by-assignment: $(VENV)/ready
+	$(BIN)/python bench/assignments.py --out $(RESULTS)/assignments.json
+	git add $(RESULTS)/assignments.json
+	git commit -m "Grading and generating measured anew, by assignment" $(RESULTS)/assignments.json
 
 # Which slips go unpunished; `make mutation MUTATED=a03` for one assignment.
 MUTATED = a01 a02 a03 a04 a05 a06 a07 a08 a09 a10 a11 a13 a14

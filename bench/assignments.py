@@ -2,7 +2,8 @@
 
 Each assignment's class is honest and is graded in one process that was started for it.  Processor
 time of that process is what judging takes; that of students' processes is beside it.  `alone` is
-`autograder grade-file` of the first right submission, all of its processes together.
+`autograder grade-file` of the first right submission, all of its processes together.  `generate`
+is that command for this assignment, once what is earned blindly is known; `anew` with finding it.
 """
 
 from __future__ import annotations
@@ -111,8 +112,13 @@ def measured(id: str, students: int) -> dict[str, Any]:
         run = subprocess.run(child, check=True, capture_output=True, env=graders)
         found = json.loads(run.stdout)
         first = course.submission("student_001", id)
-        alone = measure([PROGRAM, "grade-file", str(first)], root)
-        return {**found, "alone_s": round(alone.cpu, 2)}
+        commands = {
+            "alone_s": ["grade-file", str(first)],
+            "anew_s": ["generate", id],
+            "generate_s": ["generate", id],
+        }
+        alone = {n: round(measure([PROGRAM, *c], root).cpu, 2) for n, c in commands.items()}
+        return {**found, **alone}
 
 
 def main() -> None:
@@ -120,16 +126,17 @@ def main() -> None:
     parser.add_argument("assignments", nargs="*", help="by default all")
     parser.add_argument("--students", type=int, default=30)
     parser.add_argument("--in", dest="root", type=Path, help=argparse.SUPPRESS)
-    parser.add_argument("--out", type=Path, help="a file of results; it may hold others")
+    parser.add_argument("--out", type=Path, help="a file of results, of which others are kept")
     options = parser.parse_args()
     if options.root:
         print(json.dumps(graded(options.root, options.assignments[0])))
         return
-    course = Course.load(ROOT)
+    course, load = Course.load(ROOT), round(os.getloadavg()[0], 1)
     table: dict[str, Any] = {}
     if options.out and options.out.exists():
         table = json.loads(options.out.read_text())["assignments"]
     columns = ("cold_s", "alone_s", "warm_ms", "p99_ms", "student_ms", "questions")
+    columns += ("generate_s", "anew_s")
     print(f"{'':24}" + "".join(f"{name:>12}" for name in columns) + "  slowest exercise")
     for id in course.ids(options.assignments or None):
         found = table[id] = measured(id, options.students)
@@ -142,6 +149,7 @@ def main() -> None:
             result = {
                 "what": __doc__.split("\n")[0] if __doc__ else "",
                 "machine": f"{platform.machine()}, Python {platform.python_version()}",
+                "load": load,
                 "assignments": dict(sorted(table.items())),
             }
             options.out.write_text(json.dumps(result, indent=1) + "\n")

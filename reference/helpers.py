@@ -359,11 +359,67 @@ def adam(weights, gradients, steps, rate):
         yield loss
 
 
-def echo_pass(weights, ids, off=(), hook=lambda _, array: array):  # given
+def rms_norm(x, gain=1.0):  # given
+    """Divide by √(mean of squares + ε) along the last axis, then scale.
+
+    >>> rms_norm(np.array([1.0, 7.0]), np.array([5.0, 10.0])).round(4).tolist()
+    [1.0, 14.0]
+    """
+    return x / np.sqrt((x * x).mean(axis=-1, keepdims=True) + 1e-5) * gain
+
+
+def rotated(x, at, base=100.0):  # given
+    """Turn neighbouring pairs of columns by angles that grow with the position.
+
+    >>> rotated(np.array([[3.0, 4.0], [1.0, 0.0]]), np.array([0, 1])).round(4).tolist()
+    [[3.0, 4.0], [0.5403, 0.8415]]
+    """
+    d = x.shape[-1]
+    angle = np.asarray(at)[:, None] * base ** (-np.arange(0, d, 2) / d)
+    pairs = (x[..., ::2] + 1j * x[..., 1::2]) * np.exp(1j * angle)
+    return np.stack([pairs.real, pairs.imag], axis=-1).reshape(x.shape)
+
+
+def swiglu(y, w):  # given
+    """The feed-forward layer with a gate.
+
+    >>> w = {"gate": np.eye(1), "up": np.full((1, 1), 2.0), "down": np.full((1, 1), 3.0)}
+    >>> swiglu(np.ones((1, 1)), w).round(4).tolist()
+    [[4.3864]]
+    """
+    gate = y @ w["gate"]
+    return gate / (1 + np.exp(-gate)) * (y @ w["up"]) @ w["down"]
+
+
+def echo_layers(weights):
+    """The weights of each layer by itself.
+
+    >>> [w["wq"].tolist() for w in echo_layers({"wq": np.array([[1.0], [2.0]]), "norm": None})]
+    [[1.0], [2.0]]
+    """
+    names = [name for name in weights if name not in ("embed", "unembed", "norm")]
+    return [{name: weights[name][i] for name in names} for i in range(len(weights["wq"]))]
+
+
+def small_model(rng, L, V=7, d=8, f=6):
+    """Draw the weights of L layers like those in echo.npz; the gains are not 1.
+
+    >>> small_model(np.random.default_rng(0), 3)["down"].shape
+    (3, 6, 8)
+    """
+    sides = {"embed": (V, d), "unembed": (d, V), "gate": (L, d, f), "up": (L, d, f)}
+    sides |= dict.fromkeys(("wq", "wk", "wv", "wo"), (L, d, d)) | {"down": (L, f, d)}
+    found = {name: 1.5 * rng.normal(size=side) / side[-2] ** 0.5 for name, side in sides.items()}
+    gains = {"norm": (d,), "norm1": (L, d), "norm2": (L, d)}
+    return found | {name: 1 + 0.5 * rng.normal(size=side) for name, side in gains.items()}
+
+
+def echo_pass(weights, ids, off=(), hook=lambda _, array: array, mask=None):  # given
     """Logits (n, V) and maps (layers, heads, n, n) of the small trained model in echo.npz.
 
     ``off`` holds heads, as (layer, head), that add nothing. ``hook`` gets what is computed at a
-    place, ("heads", layer) or ("stream", layer), and returns what the model goes on with.
+    place, ("heads", layer) or ("stream", layer), and returns what the model goes on with. The mask
+    is causal where none is given.
 
     >>> names = ("wq", "wk", "wv", "wo", "gate", "up", "down")
     >>> none = {name: np.zeros((2, 4, 4)) for name in names}
@@ -373,27 +429,16 @@ def echo_pass(weights, ids, off=(), hook=lambda _, array: array):  # given
     >>> logits.round(2).tolist(), maps[1, 0].tolist()
     ([[0.0, 2.0, 0.0], [2.0, 0.0, 0.0]], [[1.0, 0.0], [0.5, 0.5]])
     """
-    n, h = len(ids), 2
-    norm = lambda x, g: x / np.sqrt((x * x).mean(axis=-1, keepdims=True) + 1e-5) * g  # noqa: E731
-
-    def rotated(x):
-        d = x.shape[-1]
-        angle = np.arange(n)[:, None] * 100.0 ** (-np.arange(0, d, 2) / d)
-        pairs = (x[..., ::2] + 1j * x[..., 1::2]) * np.exp(1j * angle)
-        return np.stack([pairs.real, pairs.imag], axis=-1).reshape(x.shape)
-
+    at = np.arange(len(ids))
+    mask = at <= at[:, None] if mask is None else mask
     x, maps = weights["embed"][ids], []
-    for layer in range(len(weights["wq"])):
-        w = {name: array[layer] for name, array in weights.items() if len(array) == 2}
-        y = norm(x, w["norm1"])
-        q, k, v = (split_heads(y @ w[name], h) for name in ("wq", "wk", "wv"))
-        out, A = attention(rotated(q), rotated(k), v, np.tri(n, dtype=bool))
-        for head in range(h):
+    for layer, w in enumerate(echo_layers(weights)):
+        y = rms_norm(x, w["norm1"])
+        q, k, v = (split_heads(y @ w[name], 2) for name in ("wq", "wk", "wv"))
+        out, A = attention(rotated(q, at), rotated(k, at), v, mask)
+        for head in range(len(out)):
             out[head] *= (layer, head) not in off
         maps.append(A)
         x = x + merge_heads(hook(("heads", layer), out)) @ w["wo"]
-        y = norm(x, w["norm2"])
-        gate = y @ w["gate"]
-        x = x + (gate / (1 + np.exp(-gate)) * (y @ w["up"])) @ w["down"]
-        x = hook(("stream", layer), x)
-    return norm(x, weights["norm"]) @ weights["unembed"], np.stack(maps)
+        x = hook(("stream", layer), x + swiglu(rms_norm(x, w["norm2"]), w))
+    return rms_norm(x, weights["norm"]) @ weights["unembed"], np.stack(maps)

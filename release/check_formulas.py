@@ -8,6 +8,7 @@ that a notebook reads a formula just as the grader does.
 from __future__ import annotations
 
 from collections.abc import Callable
+from collections.abc import Callable, Container, Iterator, Mapping
 from collections.abc import Collection
 from collections.abc import Collection, Container
 from collections.abc import Collection, Container, Iterator
@@ -15,7 +16,6 @@ from collections.abc import Collection, Mapping
 from collections.abc import Collection, Mapping, Sequence
 from collections.abc import Container
 from collections.abc import Container, Iterable
-from collections.abc import Container, Iterator, Mapping
 from collections.abc import Mapping
 from collections.abc import Sequence
 from fractions import Fraction
@@ -161,7 +161,8 @@ def exact_power(base: Fraction, exponent: Fraction) -> Fraction | None:
     if base < 0 or degree > LARGEST_FACTORIAL:
         return None
     try:
-        roots = [round(part ** (1 / degree)) for part in base.as_integer_ratio()]
+        parts = base.as_integer_ratio()
+        roots = [math.isqrt(p) if degree == 2 else round(p ** (1 / degree)) for p in parts]
     except OverflowError:
         return None
     root = Fraction(*roots) if roots[1] else Fraction(0)
@@ -845,6 +846,15 @@ def kronecker(token: Token, one: Node, other: Node) -> Node:
     return Node("indexed", delta, (one, other))
 
 
+def written_delta(node: Node, is_known: Callable[[str], bool]) -> Node | None:
+    """Return δ(i, j) as δ_ij where a letter is no name by itself, None for any other call."""
+    if node.token.text not in ("delta", "KroneckerDelta") or len(node.children) != 2:
+        return None
+    found = kronecker(node.token, *node.children)
+    letters = [child.token.text for child in node.children if child.kind == "name"]
+    return found if found.kind == "name" and not all(map(is_known, letters)) else None
+
+
 def indicator(token: Token, relation: Node) -> Node | None:
     """Return what is 1 where ``i = j`` (or ``i ≠ j``) holds, None for other statements."""
     if relation.kind != "relation" or relation.marks not in (("=",), ("!=",)):
@@ -1023,6 +1033,11 @@ def _bounded(
     return lambda x: function(x) if abs(x) <= most else complex("inf")
 
 
+def _logarithm(base: float) -> Callable[[complex], complex]:
+    """Return a logarithm, which says nothing of what is out of range: log(exp(900)) is 900."""
+    return lambda x: cmath.log(x, base) if cmath.isfinite(x) else cmath.nan
+
+
 _FUNCTIONS: dict[str, Callable[..., complex]] = {
     "+": operator.add,
     "-": operator.sub,
@@ -1035,14 +1050,15 @@ _FUNCTIONS: dict[str, Callable[..., complex]] = {
     "sinh": cmath.sinh,
     "cosh": cmath.cosh,
     "tanh": cmath.tanh,
-    "log10": cmath.log10,
-    "log2": lambda x: cmath.log(x, 2),
+    "log10": _logarithm(10),
+    "log2": _logarithm(2),
     "factorial": lambda x: math.gamma(x.real + 1),
     "floor": lambda x: math.floor(x.real),
     "sgn": lambda x: (x.real > 0) - (x.real < 0),
     "sign": lambda x: (x.real > 0) - (x.real < 0),
 }
-_FUNCTIONS |= dict.fromkeys(("log", "ln"), cmath.log) | dict.fromkeys(ABSOLUTE, abs)
+_FUNCTIONS["cot"] = _bounded(lambda x: 1 / cmath.tan(x), LARGEST_ANGLE)
+_FUNCTIONS |= dict.fromkeys(("log", "ln"), _logarithm(cmath.e)) | dict.fromkeys(ABSOLUTE, abs)
 _FUNCTIONS |= dict.fromkeys(("ceil", "ceiling"), lambda x: math.ceil(x.real))
 _FUNCTIONS |= dict.fromkeys(EXTREMA[:3], lambda *xs: max(x.real for x in xs))
 _FUNCTIONS |= dict.fromkeys(EXTREMA[3:], lambda *xs: min(x.real for x in xs))
@@ -1065,7 +1081,9 @@ def sized(amount: Amount, word: str, *args: Amount) -> Amount:
         return amount
     try:
         return amount._replace(about=complex(_FUNCTIONS[word](*known)))
-    except (ArithmeticError, ValueError, TypeError):  # out of range
+    except (OverflowError, ZeroDivisionError):  # exp(900), 1/exp(-900)
+        return amount._replace(about=complex("inf"))
+    except (ArithmeticError, ValueError, TypeError):
         return amount
 
 
@@ -1469,7 +1487,16 @@ class Sense(IndexedSense):
             return self._derivative(node)
         if word in ("limit", "Limit"):
             return self._limit(node)
+        if (delta := written_delta(node, self._is_known)) and self._has_delta:
+            return self.number(delta)
         return self._function(word, [self.number(argument) for argument in args], node)
+
+    def _is_known(self, word: str) -> bool:
+        return bool(self.words.indices) or word in self.words.known
+
+    @property
+    def _has_delta(self) -> bool:
+        return any(name.startswith("delta") for name in self.words.known)
 
     def _binds(self, node: Node) -> bool:
         index = node.children[1] if len(node.children) in (2, 4) else node
@@ -1509,7 +1536,7 @@ class Sense(IndexedSense):
         """Return what is compared, or the delta where two indices are."""
         delta = indicator(condition.token, condition)
         names = all(side.kind == "name" for side in condition.children)
-        if not (delta and names and any(n.startswith("delta") for n in self.words.known)):
+        if not (delta and names and self._has_delta):
             return condition.children
         plain = {side.token.text.replace("_", "") for side in condition.children}
         return condition.children if plain <= self.words.known.keys() else (delta,)
@@ -3130,6 +3157,12 @@ def _check_names(
         if node.kind == "indexed"  # J[i, j]
         for name in node.children
         if name.kind == "name"
+    }
+    bound |= {
+        letter.token.text
+        for node in nodes_of(tree)
+        if written_delta(node, known.__contains__)  # δ(i, j) is δ_ij
+        for letter in node.children
     }
     for node in nodes_of(tree):
         word = node.token.text

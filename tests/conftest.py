@@ -9,6 +9,7 @@ from collections import Counter
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
+from hypothesis.internal.conjecture import providers
 
 from autograder.algebra.building import chance
 from autograder.sandbox import probe
@@ -24,6 +25,8 @@ collect_ignore = ["sample_course"]
 settings.register_profile("explore", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("same", settings.get_profile("explore"), derandomize=True)
 settings.load_profile("same")
+# Nor do they depend on the modules that other tests have loaded: constants are taken of none.
+providers.is_local_module_file = lambda _: False
 
 
 def pytest_addoption(parser):

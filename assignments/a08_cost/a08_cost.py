@@ -727,7 +727,75 @@ if plt:
 #
 # In all, 24 letters cost 12 times as much without a cache. With it, attention would be the larger part of a step from the 83rd symbol on, far beyond the 24 of this language.
 # The cache holds 64 numbers per token: from 87 tokens on it weighs more than the model.
+
+# %% [markdown]
+# ### Your own cache writes
 #
+# The next cell has what surrounds attention in this model: RMS norms, rotations with base 100, a feed-forward layer with a gate. Each of its two layers adds to the stream what
+# attention makes of the first norm, and to that what the gated layer makes of the second; behind the layers come one more norm and the output matrix. What is missing is attention with a cache,
+# and your `KVCache` is nearly all of it.
+
+# %%
+LETTERS = "^ABCDEFGHIJ"
+trained = {name: array.astype(float) for name, array in np.load("echo.npz").items()}
+
+
+def read(sentence):
+    """Return the ids of a sentence."""
+    return np.array([LETTERS.index(letter) for letter in sentence])
+
+
+def rms_norm(x, gains):
+    return x / np.sqrt(np.mean(x**2, axis=-1, keepdims=True) + 1e-5) * gains
+
+
+def turned(x, positions):
+    """Rotate neighbouring pairs of columns of each head, (2, t, d_h), by angles that grow with the positions (t,)."""
+    angles = np.asarray(positions)[:, None] * 100.0 ** (-2 * np.arange(x.shape[-1] // 2) / x.shape[-1])
+    even, odd = x[..., 0::2], x[..., 1::2]
+    pairs = [even * np.cos(angles) - odd * np.sin(angles), even * np.sin(angles) + odd * np.cos(angles)]
+    return np.stack(pairs, axis=-1).reshape(x.shape)
+
+
+def feed_forward(y, gate, up, down):
+    z = y @ gate
+    return (z / (1 + np.exp(-z)) * (y @ up)) @ down
+
+
+print({name: array.shape for name, array in trained.items()})
+
+# %%
+your_numbers("echo_cache")
+
+# %% [markdown]
+# 1. `EchoCache(model)`: the whole model. `step(ids)` takes the ids of new symbols, of shape $(t,)$, and returns their logits, $(t, V)$; all calls together give the rows of one pass over all symbols. `length`, an attribute, is the number of
+#    symbols so far. `model` is a dictionary like `trained`: `embed` $(V, d)$, `unembed` $(d, V)$, `norm` $(d,)$, and `norm1`, `wq`, `wk`, `wv`, `wo`, `norm2`, `gate`, `up`, `down` with an axis of layers in front (two here; others are tried, too). There are two heads in
+#    each layer; nothing has a bias. A step must cost what one symbol needs: that is measured.
+#    After `^BADGEBA` the largest logit should be that of D.
+# 2. `word`: let it write. It reads your `prompt`, all at once; then the letter with the largest logit is written and read in turn, until `steps` letters have been written. Which? A list of whole numbers, A being 1.
+# 3. `kept`: how many numbers do the caches hold when the last letter is written?
+# 4. `madds`: two whole numbers, for all that was read until then: with the cache, and if every letter took a pass over the whole sentence so far. Count as above: 5,296 for each symbol, and 64 for each pair of a query and a key that it
+#    sees.
+
+# %% exercise="echo_cache"
+import numpy as np
+
+word = None   # a list of whole numbers
+kept = None   # a whole number
+madds = None  # two whole numbers
+
+
+class EchoCache:
+    """The whole model, which remembers keys and values of every layer."""
+
+    def __init__(self, model: dict):
+        raise NotImplementedError
+
+    def step(self, ids: "(t,)") -> "(t, V)":
+        """Take in new symbols and return their logits."""
+        raise NotImplementedError
+
+# %% [markdown]
 # *Where you meet this.* In 16 bits a token takes 36,864 bytes of cache in GPT-2 small, 524,288 in Llama-2-7B and 131,072 in Llama-3-8B, whose keys are shared by four
 # heads each. At their full contexts of 1024, 4096 and 8192 tokens these are 36, 2048 and 1024 MiB: for one text of one user.
 #

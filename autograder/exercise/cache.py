@@ -25,7 +25,10 @@ _WHOLE = (str, bytes, int, float, complex, np.generic, type(None))  # nobody can
 
 
 def remembered(
-    sure: Callable[[Any], bool] = lambda _: True, *, size: int = SIZE
+    sure: Callable[[Any], bool] = lambda _: True,
+    *,
+    size: int = SIZE,
+    weight: Callable[[Any], int] = lambda _: 1,
 ) -> Callable[[Callable[..., Result]], Callable[..., Result]]:
     """Make a pure function of hashable arguments remember its results while this process lives.
 
@@ -39,6 +42,8 @@ def remembered(
         was up for instance, is not kept. Nor is an exception.
     size
         How many results are kept.
+    weight
+        As how many a result counts.
 
     Examples
     --------
@@ -50,9 +55,11 @@ def remembered(
 
     def decorate(function: Callable[..., Result]) -> Callable[..., Result]:
         known: OrderedDict[tuple[Hashable, ...], Result] = OrderedDict()
+        held = 0
 
         @wraps(function)
         def remembering(*args: Hashable) -> Result:
+            nonlocal held
             # 1, 1.0 and True are equal, and yet not the same question.
             if replaced():  # what comes is one student's
                 return function(*args)
@@ -63,8 +70,9 @@ def remembered(
             result = function(*args)
             if sure(result):
                 known[key] = result
-                if len(known) > size:
-                    known.popitem(last=False)
+                held += weight(result)
+                while held > size:
+                    held -= weight(known.popitem(last=False)[1])
             return result
 
         return remembering

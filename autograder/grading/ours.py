@@ -16,7 +16,8 @@ from autograder.sandbox import Reply, StudentError
 from autograder.sandbox.wire.requests import Call, CountWork, Request, Seed
 
 _KEPT = 2000  # answers
-_LARGE = 50_000  # bytes: larger answers are not kept
+_COUNTS = 50_000  # bytes: a larger answer counts as several
+_LARGE = 2_000_000  # bytes: larger ones are not kept
 
 
 class Ours(Local):
@@ -53,7 +54,7 @@ class Ours(Local):
         return replace(found, value=deepcopied(found.value))
 
 
-@remembered(lambda found: _lasts(found), size=_KEPT)
+@remembered(lambda found: _lasts(found), size=_KEPT, weight=lambda found: _weight(found))
 def _answered(
     function: Callable[..., Any], asked: Values, without: tuple[str, ...]
 ) -> Reply | StudentError:
@@ -71,10 +72,14 @@ def _anew(error: StudentError) -> StudentError:
 
 
 def _lasts(found: Reply | StudentError) -> bool:
-    """Tell whether an answer is small, and would be the same at any other time."""
+    """Tell whether an answer is not too large, and would be the same at any other time."""
     if isinstance(found, StudentError):
         return found.type not in ("MemoryError", "RecursionError")
     return _bytes(found.value) <= _LARGE
+
+
+def _weight(found: Reply | StudentError) -> int:
+    return 1 if isinstance(found, StudentError) else 1 + _bytes(found.value) // _COUNTS
 
 
 def _bytes(value: Any) -> int:

@@ -36,15 +36,24 @@ def draw(rng):
     return {"seed": int(rng.integers(100, 1000))}
 
 
+@functools.lru_cache(maxsize=1)  # 11 MB, and most of the time that this exercise takes
+def numbers(seed):
+    """All that a seed draws, in a row: however it is dealt out, it is the same."""
+    return np.random.default_rng(seed).normal(size=2 * PAIRS * sum(WIDTHS))
+
+
+def products(seed, order):
+    """The products q · k of each width, where the numbers are dealt out to widths in an order."""
+    parts = np.split(numbers(seed), np.cumsum([PAIRS * d for d in order])[:-1])
+    for d in WIDTHS:
+        q, k = (part.reshape(PAIRS, d) for part, own in zip(parts, order, strict=True) if own == d)
+        yield d, (q * k).sum(axis=1)
+
+
 @functools.cache  # each part and each mistake wants them again
 def scores(seed):
     """The scores of 2000 pairs for each width, in the order in which the text draws them."""
-    rng = np.random.default_rng(seed)
-    found = {}
-    for d in WIDTHS:
-        q, k = rng.normal(size=(PAIRS, d)), rng.normal(size=(PAIRS, d))
-        found[d] = (q * k).sum(axis=1)
-    return found
+    return dict(products(seed, np.repeat(WIDTHS, 2)))
 
 
 def shares(values, edges):
@@ -93,10 +102,7 @@ def scaled_drawn_first(seed):
 @unscaled.misconception()
 def keys_before_queries(seed):
     """Your numbers are drawn in another order. For each width first q, then k, as in the text."""
-    rng = np.random.default_rng(seed)
-    q = {d: rng.normal(size=(PAIRS, d)) for d in WIDTHS}
-    k = {d: rng.normal(size=(PAIRS, d)) for d in WIDTHS}
-    return {d: shares((q[d] * k[d]).sum(axis=1), EDGES) for d in WIDTHS}
+    return {d: shares(s, EDGES) for d, s in products(seed, WIDTHS * 2)}
 
 
 @exercise.part(points=1, answer=Figure())

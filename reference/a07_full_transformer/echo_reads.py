@@ -9,6 +9,7 @@ from jaxtyping import Float, Int
 from numpy import ndarray
 
 from autograder.exercise import Choice, Exercise, Numbers, agree, data_file
+from reference.helpers import rms_norm, small_model
 
 exercise = Exercise(
     "echo_reads",
@@ -71,21 +72,16 @@ def through(x, model, layers=None):
     return x
 
 
-def normed(x):
-    """RMSNorm without gains."""
-    return x / np.sqrt((x * x).mean(axis=-1, keepdims=True) + 1e-5)
-
-
 def out(x, model):
     """Logits of the stream."""
-    return normed(x) * model["norm"] @ model["unembed"]
+    return rms_norm(x, model["norm"]) @ model["unembed"]
 
 
 @exercise.alternative
 def gains_in_the_matrix(ids, model):
     """Give the gains of the last norm to the output matrix, and embed by one-hot rows."""
     x = np.eye(len(model["embed"]))[ids] @ model["embed"]
-    return normed(through(x, model)) @ (model["norm"][:, None] * model["unembed"])
+    return rms_norm(through(x, model)) @ (model["norm"][:, None] * model["unembed"])
 
 
 @exercise.alternative
@@ -99,7 +95,7 @@ def one_block_at_a_time(ids, model):
 
     blocks = [{name: model[name][i] for name in PARTS} for i in range(len(model["wq"]))]
     x = rest(np.take(model["embed"], np.asarray(ids), axis=0)[np.newaxis], blocks)
-    return np.einsum("nd,d,dv->nv", normed(x)[0], model["norm"], model["unembed"])
+    return np.einsum("nd,d,dv->nv", rms_norm(x)[0], model["norm"], model["unembed"])
 
 
 @exercise.alternative
@@ -107,15 +103,6 @@ def prefix_by_prefix(ids, model):
     """Read every beginning of the sentence, and keep the last row of each."""
     rows = [through(model["embed"][list(ids[: i + 1])], model)[-1] for i in range(len(ids))]
     return out(np.stack(rows), model)
-
-
-def drawn(rng, L, V=7, d=8, f=6):
-    """A model of L blocks; its gains are not 1."""
-    sides = {"embed": (V, d), "unembed": (d, V), "gate": (L, d, f), "up": (L, d, f)}
-    sides |= dict.fromkeys(("wq", "wk", "wv", "wo"), (L, d, d)) | {"down": (L, f, d)}
-    found = {name: 1.5 * rng.normal(size=side) / side[-2] ** 0.5 for name, side in sides.items()}
-    gains = {"norm": (d,), "norm1": (L, d), "norm2": (L, d)}
-    return found | {name: 1 + 0.5 * rng.normal(size=side) for name, side in gains.items()}
 
 
 def same(found, right):
@@ -126,7 +113,7 @@ def same(found, right):
 @exercise.check(points=0.5, visible=True)
 def matches_the_formula(call, rng):
     """One row of logits for each symbol, from a drawn model of two blocks."""
-    ids, model = rng.integers(0, 7, 5), drawn(rng, 2)
+    ids, model = rng.integers(0, 7, 5), small_model(rng, 2)
     same(call(ids, model), echo_logits(ids, model))
 
 
@@ -134,7 +121,7 @@ def matches_the_formula(call, rng):
 def other_depths(call, rng):
     """Three blocks, or one."""
     for L in (3, 1):
-        ids, model = rng.integers(0, 7, 4), drawn(rng, L)
+        ids, model = rng.integers(0, 7, 4), small_model(rng, L)
         same(call(ids, model), echo_logits(ids, model))
 
 
@@ -155,7 +142,7 @@ def last_norm_missing(ids, model):
 @exercise.misconception(credit=0.5)
 def last_gains_missing(ids, model):
     """The gains of the last norm are missing."""
-    return normed(through(model["embed"][ids], model)) @ model["unembed"]
+    return rms_norm(through(model["embed"][ids], model)) @ model["unembed"]
 
 
 @exercise.misconception(credit=0.4)

@@ -9,6 +9,7 @@ import functools
 import numpy as np
 
 from autograder.exercise import Choice, Count, Exercise, Formula, Numbers, data_file
+from reference.helpers import echo_pass
 
 exercise = Exercise(
     "echo_window",
@@ -41,28 +42,7 @@ def draw(rng):
 @functools.cache  # each part and each mistake wants them again
 def logits(motif, n, mask):
     """Logits of the sentence `^` and the motif again and again, n symbols, under a mask."""
-    ids = read(motif, n)
-    x, blocked = ECHO["embed"][ids], ~np.array(mask, bool)
-    turns = np.exp(1j * np.arange(n)[:, None] * 100.0 ** (-np.arange(0, 8, 2) / 8))
-    for layer in range(2):
-        w = {name: array[layer] for name, array in ECHO.items() if len(array) == 2}
-        y = normed(x) * w["norm1"]
-        q, k, v = (np.stack(np.split(y @ w[name], 2, axis=1)) for name in ("wq", "wk", "wv"))
-        q, k = ((z[..., ::2] + 1j * z[..., 1::2]) * turns for z in (q, k))
-        scores = (q @ k.conj().swapaxes(1, 2)).real / np.sqrt(8)
-        scores[:, blocked] = -np.inf
-        weights = np.exp(scores - scores.max(axis=-1, keepdims=True))
-        weights /= weights.sum(axis=-1, keepdims=True)
-        x = x + np.concatenate(list(weights @ v), axis=1) @ w["wo"]
-        y = normed(x) * w["norm2"]
-        gate = y @ w["gate"]
-        x = x + gate / (1 + np.exp(-gate)) * (y @ w["up"]) @ w["down"]
-    return normed(x) * ECHO["norm"] @ ECHO["unembed"]
-
-
-def normed(x):
-    """RMSNorm without gains."""
-    return x / np.sqrt((x * x).mean(axis=-1, keepdims=True) + 1e-5)
+    return echo_pass(ECHO, read(motif, n), mask=np.array(mask, bool))[0]
 
 
 def read(motif, n):

@@ -3,6 +3,7 @@
 Source: Sennrich et al. (2016), "Neural machine translation of rare words with subword units".
 """
 
+from collections import Counter
 from itertools import pairwise
 
 import numpy as np
@@ -33,12 +34,13 @@ def draw(rng):
     while True:
         text = rng.choice(LETTERS, 18, p=rng.permutation([0.5, 0.3, 0.2]))
         merges = learned(text)
-        worth = counts(rows(text, merges)[-2])[tuple(merges[-1])] > 1
-        if worth and np.any(merges >= LETTERS) and runs(text) and ties(text):
+        every = rows(text, merges)
+        worth = counts(every[-2])[tuple(merges[-1])] > 1
+        if worth and np.any(merges >= LETTERS) and runs(every, merges) and ties(every):
             for other in rng.choice(LETTERS, (40, 10)):
                 first, *_, last = rows(other, merges)[1:]
-                wrong = first, longest(other, merges), backwards(other, merges)
-                if last not in wrong and wrong[1] != wrong[2]:
+                back = backwards(other, merges)
+                if last not in (first, back) and longest(other, merges) not in (last, back):
                     return {
                         "text": text,
                         "other": other,
@@ -48,10 +50,7 @@ def draw(rng):
 
 def counts(ids):
     """How often each pair of neighbours occurs."""
-    found = {}
-    for pair in pairwise(map(int, ids)):
-        found[pair] = found.get(pair, 0) + 1
-    return found
+    return Counter(pairwise(map(int, ids)))
 
 
 def commonest(found):
@@ -61,12 +60,12 @@ def commonest(found):
 
 def merged(ids, pair, new):
     """Replace a pair by a new token, from left to right."""
-    ids, (one, two) = list(map(int, ids)), map(int, pair)
-    out, i = [], 0
-    while i < len(ids):
-        fits = ids[i] == one and ids[i + 1 : i + 2] == [two]
-        out.append(new if fits else ids[i])
-        i += 1 + fits
+    (one, two), out = map(int, pair), []
+    for token in map(int, ids):
+        if token == two and out and out[-1] == one:  # what is new is neither of the two
+            out[-1] = new
+        else:
+            out.append(token)
     return out
 
 
@@ -87,21 +86,20 @@ def rows(ids, merges):
     return found
 
 
-def ties(ids):
+def ties(every):
     """Tell whether some merge has to be chosen among several pairs of one count."""
-    for row in rows(ids, learned(ids))[:-1]:
+    for row in every[:-1]:
         pairs = sorted(counts(row).values())
         if pairs[-1] == pairs[-2]:
             return True
     return False
 
 
-def runs(ids):
+def runs(every, merges):
     """Tell whether some merge meets a run, in which places overlap."""
-    merges = learned(ids).tolist()
     return any(
         counts(before)[tuple(pair)] > len(before) - len(after)
-        for (before, after), pair in zip(pairwise(rows(ids, merges)), merges, strict=True)
+        for (before, after), pair in zip(pairwise(every), merges, strict=True)
     )
 
 

@@ -244,6 +244,13 @@ def test_the_size_of_a_zero_in_disguise_is_zero():
     assert equivalent("max(x*(1 - x), x - x^2)", "x - x^2").equal
 
 
+@pytest.mark.parametrize("given", ["sqrt({}^2)", "abs({})", "({})^2/sqrt({}^2)"])
+def test_what_is_hardly_ever_negative_is_met_where_it_is(given):
+    size = "(m + log(exp(x - m) + exp(y - m) + exp(z - m)))"
+    for _ in range(5):
+        assert equivalent(size, given.replace("{}", size)).equal is False
+
+
 def test_a_whole_number_that_is_large_is_rounded_as_one():
     point = {"n": "positive integer"}
     for _ in range(5):

@@ -68,6 +68,23 @@ ROW = IndexedChain(
     rules=("linearity of sums", "delta contraction"),
 )
 ROW_LINE = "sum(g_k*p_k*delta(k,j), k) - p_j*sum(g_k*p_k, k)"
+PAIRS = IndexedChain(
+    start="sum(sum((x_i - x_j)^2, i), j)",
+    target="2*n*sum((x_i - m)^2, i)",
+    names=("m",),
+    indexed=("x",),
+    definitions={"m": "sum(x_k, k)/n"},
+    rules=("linearity of sums", "definition"),
+)
+WAVE = IndexedChain(
+    start="sin(w*(t + k))",
+    target="a*sin(w*t) + b*cos(w*t)",
+    names=("w", "t", "k", "a", "b"),
+    definitions={"a": "cos(w*k)", "b": "sin(w*k)"},
+    indices=("i",),
+    rules=("addition theorem", "definition"),
+    closed=("sin", "cos"),
+)
 SPREAD_LINE = "sum(l_i^2, i) - 2*t*sum(l_i, i) + d*t^2"
 MIXTURES = [
     "({S})/2 + ({T})/2",
@@ -133,6 +150,7 @@ def test_mixtures_one_after_the_other_are_none_either():
         "({0}*log(e))",
         "({0} + (t + 1)^2 - t^2 - 2*t - 1)",
         "log(exp({0}))",
+        "({0}^t/{0}^(t - 1))",
     ],
 )
 def test_nothing_is_added_at_any_depth(zero):
@@ -301,6 +319,52 @@ def test_what_is_put_in_for_a_name_that_stays_is_no_step_by_itself(line):
 def test_what_is_put_in_for_a_name_that_stays_is_a_step_on_a_way():
     lines = ["M - w1*v1 - (1 - w1)*v2", "M - v2 - w1*(v1 - v2)", HULL.target]
     assert HULL.examine([HULL.start, *lines]).credit == 1
+
+
+@pytest.mark.parametrize(
+    ("chain", "line"),
+    [
+        (GATES, "(exp(z1)/Z)/((exp(z1)/Z) + g2)"),
+        (GATES, "g1/(g1 + exp(z2)/(exp(z1) + exp(z2) + exp(z3)))"),
+        (GATES, "(g1/(g1 + g2))/2 + ((exp(z1)/Z)/(exp(z1)/Z + g2))/2"),
+        (GATES, "g1/(g1 + diff(z1*g2, z1))"),
+        (SPREAD, "F - (sum(l_i, i)/d)^2*d"),
+        (SPREAD, "sum(l_i^2, i) - t^2*d"),
+        (SPREAD, "(F - t^2*d)/2 + (sum(l_j^2, j) - t^2*d)/2"),
+        (SPREAD, "sum((l_i - sum(l_k, k)/d)^2, i)"),
+        (SPREAD, "sum((l_i - t)^2, i)/2 + sum((l_i - sum(l_k, k)/d)^2, i)/2"),
+        (BELOW_ONE, "1/(1 + exp(-(t - log(sum(exp(s_k), k)))))"),
+        (PAIRS, "2*n*sum((x_i - sum(x_k, k)/n)^2, i)"),
+        (WAVE, "cos(w*k)*sin(w*t) + b*cos(w*t)"),
+        (QUOTIENT, "-(1 + ((u - m)/s)*((t - m)/s))/(d*s)"),
+    ],
+)
+def test_what_names_mean_put_into_start_or_result_is_no_step(chain, line):
+    assert chain.examine([chain.start, line, chain.target]).credit == 0
+
+
+@pytest.mark.parametrize(
+    ("chain", "line"),
+    [
+        (GATES, "(exp(z1)/Z)/(exp(z1)/Z + exp(z2)/Z)"),  # all that must go
+        (WAVE, "cos(w*k)*sin(w*t) + sin(w*k)*cos(w*t)"),  # to which a rule leads
+    ],
+)
+def test_what_names_mean_is_put_in_on_the_way(chain, line):
+    assert chain.examine([chain.start, line, chain.target]).credit == 1
+
+
+def test_names_are_put_in_at_any_index_and_depth():
+    chain = IndexedChain(
+        start="sum(s_k*a_k, k)",
+        target="sum(g_i*sum(v_ji*a_j, j), i)",
+        indexed=("s", "a", "g", "v"),
+        definitions={"s_j": "sum(g_k*v_jk, k)"},
+        rules=("definition", "linearity of sums", "order of sums"),
+    )
+    texts = ["sum(sum(g_i*v_ki, i)*a_k, k)", "sum(sum(g_k*v_jk, k)*a_j, j)", "sum(g_k*a_k, k)"]
+    alike = [chain.is_but_for_names(line, chain.given) for line in chain.read(texts)]
+    assert alike == [True, True, False]
 
 
 def test_a_sum_with_an_index_shows_what_its_terms_do():

@@ -2,12 +2,13 @@
 
 from functools import cache
 
+import jupytext
 import numpy as np
 import pytest
 
 from autograder.exercise import Undecided
 from autograder.exercise.words.dependencies import evaluate, solve
-from autograder.exercise.words.loading import load_module
+from autograder.exercise.words.loading import load_helpers, load_module
 from autograder.exercise.words.variants import draws
 
 from ..loaded import ROOT, assigned
@@ -27,6 +28,7 @@ POINTS = {  # the catalogue's parts, in its order; a function with its checks is
     "online_softmax": [3.5, 1, 2.5, 3],  # the catalogue: 3, 1, 3, 3; what is guessed is worth less
     "flash_tiled": [7, 2, 2],
     "flash_facts": [2, 2, 1],
+    "echo_cache": [1.5, 0.5, 0.25, 0.75],
 }
 
 
@@ -65,7 +67,7 @@ def test_points_and_their_order():
     assert list(loaded.sound) == list(POINTS)
     for id, exercise in loaded.sound.items():
         assert exercise.points == sum(POINTS[id]), id
-    assert sum(map(sum, POINTS.values())) == 84
+    assert sum(map(sum, POINTS.values())) == 87
 
 
 @pytest.mark.parametrize(
@@ -389,3 +391,47 @@ class TestFlashFacts:
         same(found["moved_ratio"], 6.298828)
         assert found["saved"] == 8192
         assert 2 * 8192**2 * 64 == 8_589_934_592
+
+
+class TestEchoCache:
+    def test_the_counts_are_those_of_the_text(self):
+        m = module("echo_cache")
+        found = known("echo_cache", prompt="^", steps=24)
+        assert found["kept"] == 24 * 64
+        assert list(found["madds"]) == [24 * 5296 + 32 * 24 * 25, m.anew("^", 24)]
+        assert round(m.anew("^", 24) / m.with_cache("^", 24)) == 12
+        matrices = [w.size for name, w in m.ECHO.items() if "norm" not in name and name != "embed"]
+        assert sum(matrices) == m.WEIGHTS
+
+    def test_what_is_written_is_what_the_whole_model_says(self):
+        m = module("echo_cache")
+        for prompt in ("^BA", "^GF"):
+            ids = list(m.read(prompt))
+            for letter in known("echo_cache", prompt=prompt, steps=9)["word"]:
+                assert letter == m.EchoCache(m.ECHO).step(np.array(ids))[-1].argmax()
+                ids.append(letter)
+
+    def test_a_word_that_is_begun_is_said_again(self):
+        assert list(known("echo_cache", prompt="^BADGEBA", steps=5)["word"]) == [4, 7, 5, 2, 1]
+
+    def test_the_model_is_the_one_of_a11(self):
+        m, theory = module("echo_cache"), load_module(ROOT / "reference/a11_theory/head_profile.py")
+        ids = m.read("^BADGEBADGE")
+        whole = theory.echo_pass(theory.ECHO, ids)[0]
+        found = m.fed(m.EchoCache(m.ECHO), ids, 3, 1, 2, 1, 4)
+        np.testing.assert_allclose(found, whole, rtol=1e-8, atol=1e-8)
+
+    def test_what_the_notebook_gives_makes_this_model(self, monkeypatch):
+        monkeypatch.chdir(ROOT / "assignments" / ID / "data")
+        notebook = jupytext.read(ROOT / "assignments" / ID / f"{ID}.py")
+        [cell] = [cell for cell in notebook.cells if "def feed_forward(" in cell.source]
+        names = {"np": np}
+        exec(compile(cell.source, "given", "exec"), names)
+        rng, helpers = np.random.default_rng(0), load_helpers(ROOT / "reference")
+        x, w = rng.normal(size=(2, 5, 8)), helpers.echo_layers(names["trained"])[1]
+        at = np.arange(3, 8)
+        np.testing.assert_allclose(names["turned"](x, at), helpers.rotated(x, at))
+        y = rng.normal(size=(5, 16))
+        ours = helpers.swiglu(helpers.rms_norm(y, w["norm2"]), w)
+        y = names["rms_norm"](y, w["norm2"])
+        np.testing.assert_allclose(names["feed_forward"](y, w["gate"], w["up"], w["down"]), ours)

@@ -6,8 +6,10 @@ import math
 from functools import cache
 from itertools import combinations, pairwise
 
+import jupytext
 import numpy as np
 import pytest
+import torch
 
 from autograder.exercise.words.dependencies import apply, evaluate, solve
 from autograder.exercise.words.loading import load_module
@@ -41,6 +43,7 @@ POINTS = {
     "straight_through": [0.75, 0.5, 1.25, 1, 0.5],
     "tensor_split": [2, 0.5, 1, 0.5],
     "zero_stages": [1.5, 1, 0.5],
+    "echo_lora": [1, 0.5, 1, 0.5],
 }
 GATE = {"z": np.array([2.0, 1, 0, -1]), "y": np.array([10.0, 20, 30, 40])}
 HAND = {"s": np.array([1.0, 0, 2]), "v": np.array([10.0, 0, 3])}
@@ -96,7 +99,7 @@ def test_points_and_their_order():
     assert list(loaded.sound) == list(POINTS)
     for id, exercise in loaded.sound.items():
         assert exercise.points == pytest.approx(sum(POINTS[id])), id
-    assert sum(map(sum, POINTS.values())) == 107 + 11 + 8
+    assert sum(map(sum, POINTS.values())) == 107 + 11 + 8 + 3
 
 
 class TestExperts:
@@ -329,3 +332,51 @@ class TestFewParameters:
             "peft_counts", "prefix", "prefix_once_per_layer", d=768, L=12, p=10, r=8, m=64
         )
         assert wrong_prefix == 92160
+
+
+class TestEchoLora:
+    def test_short_motifs_are_learned_and_the_old_ones_dearer(self):
+        m = module("echo_lora")
+        (before, old), (after, forgotten) = m.both_losses(0 * m.NEW), m.both_losses(m.NEW / 100)
+        assert 0.29 < before < 0.32
+        assert after < m.ENOUGH / 5
+        assert old < 0.001 < m.KEPT < forgotten
+        assert max(m.both_losses(m.BOTH / 100)) < 0.006
+
+    def test_it_is_learned_by_one_s_own_layers_as_the_notebook_says(self, monkeypatch):
+        monkeypatch.chdir(ROOT / "assignments" / ID / "data")
+        notebook = jupytext.read(ROOT / "assignments" / ID / f"{ID}.py")
+        [cell] = [cell for cell in notebook.cells if "def echo_torch(" in cell.source]
+        given = {}
+        exec(compile(cell.source, "given", "exec"), given)
+        m = module("echo_lora")
+        ids, _ = given["sentences"](4, 8, 2, np.random.default_rng(0))
+        for row, found in zip(ids.numpy(), given["echo_torch"](ids).numpy(), strict=True):
+            np.testing.assert_allclose(found, m.echo_pass(m.ECHO, row)[0], atol=2e-3)
+        assert m.learned(self.trained(given, 2, 3)) == "learned"
+        assert m.kept(self.trained(given, 2, 8)) == (True, True)
+
+    def trained(self, given, shortest, longest):
+        """Return the factors after 200 steps, and that they are what the layers compute."""
+        torch.manual_seed(0)
+        rng, m = np.random.default_rng(0), module("echo_lora")
+        layers = [
+            module("lora_layer").LoRALinear(given["trained"][name][1].T, 1, 1.0)
+            for name in ("wq", "wk")
+        ]
+        adam = torch.optim.Adam([p for layer in layers for p in layer.parameters()], 0.02)
+        for step in range(200):
+            adam.param_groups[0]["lr"] = 0.02 * (1 - 0.95 * step / 200)
+            ids, known = given["sentences"](shortest, longest, 32, rng)
+            logits = given["echo_torch"](ids, *layers)
+            loss = torch.nn.functional.cross_entropy(logits[:, :-1][known], ids[:, 1:][known])
+            adam.zero_grad()
+            loss.backward()
+            adam.step()
+        factors = np.stack(
+            [x.detach().numpy().ravel() for each in layers for x in (each.A, each.B)]
+        )
+        mine = m.echo_pass(m.adapted(factors), ids[0].numpy())[0]
+        theirs = given["echo_torch"](ids, *layers)[0].detach().numpy()
+        np.testing.assert_allclose(theirs, mine, atol=2e-3)
+        return factors

@@ -18,7 +18,7 @@ from autograder.grading.results import ExerciseGrade, Grade, Item, Status
 from autograder.grading.runs import Run, packed
 from tests.delivery.test_pages import Page, stands_alone
 
-from ..copies import copied
+from ..copies import copied_for
 from ..loaded import assigned
 
 A = "a12_capstone"
@@ -48,7 +48,7 @@ def save(course, values, *, essay=EVIL):
 
 @pytest.fixture(scope="module")
 def capstone(tmp_path_factory):
-    return copied(tmp_path_factory.mktemp("capstone") / "course")
+    return copied_for(tmp_path_factory.mktemp("capstone") / "course", A)
 
 
 @pytest.fixture(scope="module")

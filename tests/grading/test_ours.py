@@ -86,8 +86,16 @@ def test_work_is_counted_once_and_comes_out_the_same(counted):
 def test_a_large_answer_is_not_kept(counted):
     double, calls = counted
     for _ in range(2):
-        Ours(double).ask(Call((np.zeros(10_000),), {}))
+        Ours(double).ask(Call((np.zeros(300_000),), {}))
     assert len(calls) == 2
+
+
+def test_larger_answers_count_as_several_and_make_room_for_others(counted):
+    double, calls = counted
+    inputs = [np.full(200_000, float(i)) for i in range(80)]  # 33 of 2000 each
+    for x in [*inputs, inputs[-1], inputs[0]]:
+        Ours(double).ask(Call((x,), {}))
+    assert len(calls) == 81
 
 
 def test_an_exception_where_work_is_counted_is_that_of_the_function(counted):

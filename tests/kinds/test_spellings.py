@@ -51,6 +51,8 @@ LINES = LineNames(indexed=("p", "x", "y", "z", "q"), plain=("w",), sizes=("r",))
         ),
         (r"p_i(\delta_{ji} - p_j)", "p_i*(delta_ij - p_j)"),
         ("p_i*([i = j] - p_j)", "p_i*(delta_ij - p_j)"),
+        ("p_i*(delta(i, j) - p_j)", "p_i*(delta_ij - p_j)"),
+        ("p_i*(KroneckerDelta(j, i) - p_j)", "p_i*(delta_ij - p_j)"),
         ("p_i[i=j] - p_i p_j", "p_i*(delta_ij - p_j)"),
         ("p_i*((i==j) - p_j)", "p_i*(delta_ij - p_j)"),
         (r"p_i(1_{i=j} - p_j)", "p_i*(delta_ij - p_j)"),

@@ -22,7 +22,7 @@ from autograder.algebra.building.numeric import LARGEST, Evaluator, Undefined, s
 from autograder.algebra.building.piecewise import Condition, chosen, completes, holds
 from autograder.algebra.building.running_index import Running, index_problem
 from autograder.algebra.building.sizes import bits, is_in_range
-from autograder.algebra.reading.tree import Node, indicator
+from autograder.algebra.reading.tree import Node, indicator, written_delta
 
 _EXPONENTIALS = ("exp", "sinh", "cosh", "tanh", "sech", "csch", "coth", "erf", "sigmoid")
 _POLES = {"tan": sympy.cos, "sec": sympy.cos, "cot": sympy.sin, "csc": sympy.sin}
@@ -50,7 +50,12 @@ class Applied(Running):
             raise self.fail("the largest over an index is not read here: write max(a, b)", node)
         if word in LIMITS and word not in self.functions:
             return self._limit(node, depth)
+        if self.scope.has_delta and (delta := written_delta(node, self._is_known)):
+            return self.build(delta, depth)
         return self._apply(word, [self.build(argument, depth) for argument in args], node)
+
+    def _is_known(self, word: str) -> bool:
+        return self.scope.find(word) is not None
 
     def _apply(self, word: str, values: list[Any], node: Node) -> Any:
         if word in self.functions:

@@ -27,7 +27,8 @@ POINTS = 12  # at which both sides must be defined and agree
 SIGNED_POINTS = 60  # where the sign of unknown functions matters, which half of the points show
 TRIES = 600
 MAX_BRANCHES = 150  # points at which both sides are complex and differ
-WIDEST = 2**24  # every third point of a function in pieces lies that far out
+WIDEST = 2**24  # every fourth point of a function in pieces lies that far out,
+FARTHER = 3  # and every other one so many bits: each combination of signs is met there, too
 _Exact = tuple[int, ...]  # (m, e) for m·2^e; with (n, f) behind it, m·2^e + i·n·2^f
 _Place = tuple[dict[Any, _Exact], bool]  # a point, and whether unknown functions may be negative
 LARGE = 10**5  # every third value of a name declared as a whole number may be so large
@@ -61,7 +62,8 @@ class Search:
         if not self.symbols:
             return Verdict(True, "numeric")
         self._agree(self._special_points(), len(_SPECIAL + _STEPS) ** MAX_SPECIAL)
-        wanted = max(POINTS, 2 ** min(len(self.symbols) + 1, 5))
+        twice = self.survey.wide  # each combination of signs, near zero and farther out
+        wanted = max(POINTS, 2 ** min(len(self.symbols) + 1 + twice, 5 + twice))
         if self.survey.wide and any(side.has(AppliedUndef, sympy.Indexed) for side in self.sides):
             wanted = SIGNED_POINTS
         if self.real_refutation or not self._agree(self._random_points(), wanted):
@@ -117,9 +119,11 @@ class Search:
         for attempt in range(TRIES if self.symbols else 1):
             # Every other point is all positive: log(a*b*c*d) would rarely be defined otherwise.
             # In between, the signs go through their combinations.
-            signs = (attempt + 1) // 2 if attempt % 2 else 0
+            signs, out = (attempt + 1) // 2 if attempt % 2 else 0, 0
+            if self.survey.wide:  # log(exp(x) + exp(y)) is negative where both are, and not near 0
+                signs, out = signs // 2, FARTHER * (signs % 2)
             point = {
-                symbol: self._draw(symbol, attempt, negative=bool(signs >> i & 1))
+                symbol: self._draw(symbol, attempt, out, negative=bool(signs >> i & 1))
                 for i, symbol in enumerate(self.symbols)
             }
             yield point, attempt % 2 == 1
@@ -175,15 +179,15 @@ class Search:
             if all(_is_allowed(s, *value, whole=s in survey.whole) for s, value in point.items()):
                 yield point, False
 
-    def _draw(self, symbol: sympy.Symbol, attempt: int, *, negative: bool) -> _Exact:
+    def _draw(self, symbol: sympy.Symbol, attempt: int, out: int, *, negative: bool) -> _Exact:
         if symbol in self.survey.whole:
             return self._draw_whole(symbol, far=attempt % FAR == FAR - 1), 0
         if is_complex(symbol):
             return (*_draw(symbol, attempt, negative=negative), *_draw(symbol, 0, negative=False))
         size, exponent = _draw(symbol, attempt, negative=negative)
-        if self.survey.wide and attempt % 3 == 2:
+        if self.survey.wide and attempt % 8 in (2, 3):
             exponent += chance.draw.randint(1, WIDEST.bit_length())
-        return size, exponent
+        return size, exponent + (out if not symbol.is_integer else 0)
 
     def _draw_whole(self, symbol: sympy.Symbol, *, far: bool) -> int:
         """Draw an index, or where a sum ends: behind all indices, and sometimes far away."""

@@ -134,7 +134,8 @@ def exact_power(base: Fraction, exponent: Fraction) -> Fraction | None:
     if base < 0 or degree > LARGEST_FACTORIAL:
         return None
     try:
-        roots = [round(part ** (1 / degree)) for part in base.as_integer_ratio()]
+        parts = base.as_integer_ratio()
+        roots = [math.isqrt(p) if degree == 2 else round(p ** (1 / degree)) for p in parts]
     except OverflowError:
         return None
     root = Fraction(*roots) if roots[1] else Fraction(0)

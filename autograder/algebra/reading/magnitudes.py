@@ -29,6 +29,11 @@ def _bounded(
     return lambda x: function(x) if abs(x) <= most else complex("inf")
 
 
+def _logarithm(base: float) -> Callable[[complex], complex]:
+    """Return a logarithm, which says nothing of what is out of range: log(exp(900)) is 900."""
+    return lambda x: cmath.log(x, base) if cmath.isfinite(x) else cmath.nan
+
+
 _FUNCTIONS: dict[str, Callable[..., complex]] = {
     "+": operator.add,
     "-": operator.sub,
@@ -41,14 +46,15 @@ _FUNCTIONS: dict[str, Callable[..., complex]] = {
     "sinh": cmath.sinh,
     "cosh": cmath.cosh,
     "tanh": cmath.tanh,
-    "log10": cmath.log10,
-    "log2": lambda x: cmath.log(x, 2),
+    "log10": _logarithm(10),
+    "log2": _logarithm(2),
     "factorial": lambda x: math.gamma(x.real + 1),
     "floor": lambda x: math.floor(x.real),
     "sgn": lambda x: (x.real > 0) - (x.real < 0),
     "sign": lambda x: (x.real > 0) - (x.real < 0),
 }
-_FUNCTIONS |= dict.fromkeys(("log", "ln"), cmath.log) | dict.fromkeys(ABSOLUTE, abs)
+_FUNCTIONS["cot"] = _bounded(lambda x: 1 / cmath.tan(x), LARGEST_ANGLE)
+_FUNCTIONS |= dict.fromkeys(("log", "ln"), _logarithm(cmath.e)) | dict.fromkeys(ABSOLUTE, abs)
 _FUNCTIONS |= dict.fromkeys(("ceil", "ceiling"), lambda x: math.ceil(x.real))
 _FUNCTIONS |= dict.fromkeys(EXTREMA[:3], lambda *xs: max(x.real for x in xs))
 _FUNCTIONS |= dict.fromkeys(EXTREMA[3:], lambda *xs: min(x.real for x in xs))
@@ -71,7 +77,9 @@ def sized(amount: Amount, word: str, *args: Amount) -> Amount:
         return amount
     try:
         return amount._replace(about=complex(_FUNCTIONS[word](*known)))
-    except (ArithmeticError, ValueError, TypeError):  # out of range
+    except (OverflowError, ZeroDivisionError):  # exp(900), 1/exp(-900)
+        return amount._replace(about=complex("inf"))
+    except (ArithmeticError, ValueError, TypeError):
         return amount
 
 

@@ -21,7 +21,7 @@ from autograder.algebra.reading.layout import without_label
 from autograder.algebra.reading.lexer import MODULE
 from autograder.algebra.reading.lines import declared_names, take_apart
 from autograder.algebra.reading.sense import Sense
-from autograder.algebra.reading.tree import Node, nodes_of
+from autograder.algebra.reading.tree import Node, nodes_of, written_delta
 
 #: Operators by how strongly they bind, and how they are written.
 _SUM, _PRODUCT, _SIGN, _POWER, _ATOM = range(5)
@@ -188,6 +188,12 @@ def _check_names(
         if node.kind == "indexed"  # J[i, j]
         for name in node.children
         if name.kind == "name"
+    }
+    bound |= {
+        letter.token.text
+        for node in nodes_of(tree)
+        if written_delta(node, known.__contains__)  # δ(i, j) is δ_ij
+        for letter in node.children
     }
     for node in nodes_of(tree):
         word = node.token.text

@@ -32,7 +32,7 @@ from autograder.algebra.reading.magnitudes import (
     sized,
 )
 from autograder.algebra.reading.sense_of_indices import INFINITE, SUMS, IndexedSense
-from autograder.algebra.reading.tree import Node, indicator, nodes_of, unbracketed
+from autograder.algebra.reading.tree import Node, indicator, nodes_of, unbracketed, written_delta
 
 _SQUARE_MATRIX = ("det", "trace", "tr")
 _OF_ONE_MATRIX = (*_SQUARE_MATRIX, "norm", "abs", "Abs", "transpose", "diag")
@@ -202,7 +202,16 @@ class Sense(IndexedSense):
             return self._derivative(node)
         if word in ("limit", "Limit"):
             return self._limit(node)
+        if (delta := written_delta(node, self._is_known)) and self._has_delta:
+            return self.number(delta)
         return self._function(word, [self.number(argument) for argument in args], node)
+
+    def _is_known(self, word: str) -> bool:
+        return bool(self.words.indices) or word in self.words.known
+
+    @property
+    def _has_delta(self) -> bool:
+        return any(name.startswith("delta") for name in self.words.known)
 
     def _binds(self, node: Node) -> bool:
         index = node.children[1] if len(node.children) in (2, 4) else node
@@ -242,7 +251,7 @@ class Sense(IndexedSense):
         """Return what is compared, or the delta where two indices are."""
         delta = indicator(condition.token, condition)
         names = all(side.kind == "name" for side in condition.children)
-        if not (delta and names and any(n.startswith("delta") for n in self.words.known)):
+        if not (delta and names and self._has_delta):
             return condition.children
         plain = {side.token.text.replace("_", "") for side in condition.children}
         return condition.children if plain <= self.words.known.keys() else (delta,)

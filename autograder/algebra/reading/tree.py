@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Iterator, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping
 from typing import NamedTuple
 
 from autograder.algebra.reading.errors import ParseError
@@ -46,6 +46,15 @@ def kronecker(token: Token, one: Node, other: Node) -> Node:
         return Node("name", Token("name", name, token.position, token.end))
     delta = Token("name", "delta", token.position, token.end)
     return Node("indexed", delta, (one, other))
+
+
+def written_delta(node: Node, is_known: Callable[[str], bool]) -> Node | None:
+    """Return δ(i, j) as δ_ij where a letter is no name by itself, None for any other call."""
+    if node.token.text not in ("delta", "KroneckerDelta") or len(node.children) != 2:
+        return None
+    found = kronecker(node.token, *node.children)
+    letters = [child.token.text for child in node.children if child.kind == "name"]
+    return found if found.kind == "name" and not all(map(is_known, letters)) else None
 
 
 def indicator(token: Token, relation: Node) -> Node | None:

@@ -43,10 +43,12 @@ class Derivation(Answer):
       ``x*(sin(t)^2 + cos(t)^2)``), a mixture of what stands before with the result
       (``S/2 + T/2``, ``S^2/T``), these with sums beside them that only count, or with what a fact
       says to be 1 or ``I``; to skip everything up to such a line is to jump to the result;
-    - definitions put in before a given derivative is carried out, or into the result; without
-      rules also those of names in start and target alike, or where the target is a number, if
-      nothing else is between; the result with a name written out, where "definition" alone leads
-      to it;
+    - definitions put in before a given derivative is carried out; those of names in start and
+      target alike, or of some of the names that must go, if nothing else is between start and
+      result; the result with definitions put in, or mixed with itself so, unless a single rule (or,
+      without rules, algebra alone) leads there from the start, which has not to be used on both;
+    - a derivative that is there to be carried out at once, ``diff(c*x, x)`` for ``c``, where none
+      is given;
     - in equations, a line in which the given derivative still stands, or the same done to both
       sides of a known one;
     - a ``Σ`` from one number to another beyond its terms; a factor that cancels, unless numerator

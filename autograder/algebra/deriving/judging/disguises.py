@@ -7,12 +7,16 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 
 import sympy
 
+from autograder.algebra.building.derivatives import carried_out
 from autograder.algebra.building.functions import Diff
 from autograder.algebra.comparing.equivalence import equal
 from autograder.algebra.deriving.lines import structure as structures
+from autograder.algebra.deriving.lines.bound_indices import names_in
 from autograder.algebra.deriving.lines.inert import D
 from autograder.algebra.deriving.lines.language import Language
 from autograder.algebra.deriving.lines.line import Line
+from autograder.algebra.deriving.lines.naming import Naming
+from autograder.algebra.deriving.lines.placeholders import MARK
 from autograder.algebra.deriving.lines.structure import Structure, structure
 
 
@@ -43,6 +47,8 @@ class Disguises(Language):
             return True
         if self.is_times_one(before, line):
             return True
+        if line.expr.has(Diff) and not self.differentiates:  # diff(c*x, x) is c
+            return bool(carried_out(line.expr, line.text) == before.expr)
         if before.essence != line.essence or line.essence[0] == "number":  # p - p, then 0
             return self.renames(before, line)
         return not self.is_rid_of(before.written_names - line.written_names)
@@ -129,6 +135,15 @@ class Disguises(Language):
         return self.essence.with_names(line.structure, self._meanings_written)
 
     @functools.cached_property
+    def _naming(self) -> Naming:
+        meanings = {key: self.essence.of(form) for form, key in self._meanings_written.items()}
+        return Naming(meanings, self.essence.bound)
+
+    @functools.cached_property
+    def _defined(self) -> set[str]:
+        return {part for key in self.definitions for part in (key, key.partition("_")[0])}
+
+    @functools.cached_property
     def _meanings_written(self) -> Mapping[Structure, Structure]:
         return {
             structure(self.tree(v)): structure(self.tree(k)) for k, v in self.definitions.items()
@@ -139,8 +154,28 @@ class Disguises(Language):
         forms = [structures.folded(one.essence, self._staying) for one in (line, other)]
         return bool(self._staying) and forms[0] == forms[1]
 
+    def is_but_for_names(self, line: Line, other: Line) -> bool:
+        """Whether a line is another one once what names mean is put in, and not before.
+
+        So is one that mixes the other one, with and without names put in.
+        """
+        if not self.definitions or line.essence == other.essence or other.essence[0] == "number":
+            return False
+        out = self._naming.written_out
+        pairs = ((line.structure, other.structure), (line.essence, other.essence))
+        forms = (structures.folded(out(one), {out(whole): MARK}) for one, whole in pairs)
+        return any(set(names_in(form)) == {MARK[1]} for form in forms)
+
     def says_the_start(self, line: Line) -> bool:
-        """Whether a line is the given expression but for names that stay, or a mixture of these."""
+        """Whether a line is the given expression but for names, or a mixture of these.
+
+        To put all names in that must go says more.
+        """
+        if self.is_but_for_names(line, self.given):
+            gone = (self.given.shown_names & self._defined) - self.result.shown_names
+            must_go = {name.replace("_", "") for name in gone - self.staying}
+            entries = map(self.essence.bound.entry, names_in(line.essence))
+            return not must_go or any(base in must_go for base, _ in entries)
         if not self._staying or self.is_called_alike(self.given, line):
             return bool(self._staying)
         start, form = (

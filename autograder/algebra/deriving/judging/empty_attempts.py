@@ -48,6 +48,7 @@ _DEAR_ZEROS = (
     "(({0}*exp({x}) + {0})/(exp({x}) + 1))",
     "(({0}^2 - {0})/({0} - 1))",
 )
+_INDICES = r"(?<=_)\w+|(?<=_\{)[\w,]+|(?<=, )[a-z](?=[,)])"
 _OPERATORS = ("sum", "Sum", "max", "Largest", "D", "diff")  # what follows is bound, or a variable
 
 
@@ -74,15 +75,7 @@ def empty(chain: Chain, lines: Sequence[str], last: str, name: str) -> Iterator[
         if chain.definitions and not (matrices or isinstance(chain, IndexedChain)):
             for turned in _turned(chain.given.expr):
                 yield "start turned round", [first, turned, last], 0.0
-        for key, meaning in chain.definitions.items():
-            for where, text in (("start", first), ("result", last)):
-                other = f"({meaning})".join(re.split(rf"\b{re.escape(key)}\b", text))
-                silent = key in chain.staying or (chain.differentiates and text is last)
-                if silent and other != text:
-                    yield f"{key} put into the {where}", [first, other, last], 0.0
-                    if text is first:
-                        mixture = f"({first})/2 + ({other})/2"
-                        yield f"{key} put into half the start", [first, mixture, last], 0.0
+        yield from _named(chain, first, last)
     yield from _unfinished(lines)
     if isinstance(chain, IndexedChain) and not matrices:
         n = chain.size
@@ -90,6 +83,58 @@ def empty(chain: Chain, lines: Sequence[str], last: str, name: str) -> Iterator[
         # Where a bound is asked for that is one, too large: its step is right, and its end is not.
         cost = END if chain.bounds else STEPS / (len(lines) + 1) + END
         yield "for some n alone", [*lines[:-1], f"{sign}{last} + {polynomial}"], 1 - cost
+
+
+def _named(chain: Chain, first: str, last: str) -> Iterator[Empty]:
+    """Yield start and result with what names mean put in, where that is no step by itself.
+
+    It is one at the start if no name is left there that must go, and at the end if a rule, or
+    algebra, leads there from the start.
+    """
+    sign = "<= " if chain.bounds else ""
+    must_go = [key for key in chain.definitions if _put_in(chain, first, key) != first]
+    must_go = [key for key in must_go if _put_in(chain, last, key) == last]
+    number = chain.result.essence[0] == "number"  # to which all names may lead
+    for key in chain.definitions:
+        there = _put_in(chain, first, key)
+        if there != first and (chain.differentiates or number or must_go != [key]):
+            yield f"{key} put into the start", [first, there, f"{sign}{last}"], 0.0
+            mixture = f"({first})/2 + ({there})/2"
+            yield f"{key} put into half the start", [first, mixture, f"{sign}{last}"], 0.0
+        there = f"{sign}{_put_in(chain, last, key)}"
+        if there != f"{sign}{last}" and not _is_step(chain, there):
+            yield f"{key} put into the result", [first, there, f"{sign}{last}"], 0.0
+            half = f"{sign}({last})/2 + ({there.removeprefix(sign)})/2"
+            yield f"{key} put into half the result", [first, half, f"{sign}{last}"], 0.0
+
+
+def _is_step(chain: Chain, text: str) -> bool:
+    """Whether a line follows from the start by one rule, or where there are none, by algebra."""
+    (line,) = chain.read([text])
+    if not chain.has_rules:
+        return not chain.waypoints and chain.is_routine(chain.given, line)
+    doubt = chain.unjustified(chain.given, line)
+    return (doubt is None or doubt.kind != "skipped") and not chain.leaps(chain.given, line)
+
+
+def _put_in(chain: Chain, text: str, key: str) -> str:
+    """Put in what a name means, at whatever index it stands."""
+    meaning = chain.definitions[key]
+    base, _, index = key.partition("_")
+    if base not in getattr(chain, "indexed", ()):
+        return f"({meaning})".join(re.split(rf"\b{re.escape(key)}\b", text))
+    bound = re.findall(r", ([a-z])[,)]", meaning)
+    free = iter(sorted({*getattr(chain, "indices", ())} - {*bound, *text, index}))
+
+    def at(found: re.Match[str]) -> str:
+        places = {
+            index: found[1],
+            **({found[1]: next(free, found[1])} if found[1] in bound else {}),
+        }
+        letters = str.maketrans(places)
+        return f"({re.sub(_INDICES, lambda part: part[0].translate(letters), meaning)})"
+
+    return re.sub(rf"\b{base}_([a-z])\b", at, text)
 
 
 def _counted(chain: Chain, first: str, last: str) -> Iterator[str]:

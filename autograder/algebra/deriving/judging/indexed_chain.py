@@ -185,17 +185,21 @@ class IndexedChain(Justification):
         """Whether a first line says the result; a step that goes by rules says what it skips.
 
         Where names put in lead to the result at once, it says no more with other brackets, or with
-        what such a name means; nor does it with a 1 beside it that is the reason for the step.
+        what such a name means; nor does it with a 1 beside it that is the reason for the step. Nor
+        does it with names put in where only what both lines come to shows that they are equal.
         """
         if self.has_rules:
             others = [name for name in self.known if name not in self._facts_of_one]
             if self.is_times_one(self.result, line):
                 return not any(self.goes_by(before, line, name) for name in others)
-            bracketed = sympy.expand(line.expr - self.result.expr) == 0
+            named = self.is_but_for_names(line, self.result)
             if not self._is_named_alone:
-                return False
-            named = [self._by_name(one) for one in (line, self.result)]
-            return bool(bracketed) or self.essence.is_made_of(named[0], named[1:])
+                return named and self.takes_both_apart(before, line)
+            if named:
+                return True
+            bracketed = sympy.expand(line.expr - self.result.expr) == 0
+            by_name = [self._by_name(one) for one in (line, self.result)]
+            return bool(bracketed) or self.essence.is_made_of(by_name[0], by_name[1:])
         return super().leaps(before, line)
 
     @cached_property

@@ -71,6 +71,11 @@ class Justification(Premises):
         """Whether a step goes by one of the rules that are listed."""
         return any(self.goes_by(before, line, rule) for rule in self.known)
 
+    def takes_both_apart(self, before: Line, line: Line) -> bool:
+        """Whether each rule that a step goes by has to be used on both of its lines."""
+        rules = [name for name in self.known if self.goes_by(before, line, name)]
+        return bool(rules) and all(self._steps.change_both(before, line, name) for name in rules)
+
     def _is_reason(self, before: Line, line: Line, name: str) -> bool:
         """Whether a step goes by the rule that is given for it, and needs it."""
         if self.goes_by(before, line, name) and self._is_needed(before, line, name):

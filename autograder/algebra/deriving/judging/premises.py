@@ -139,7 +139,8 @@ class Premises(Chain):
         if node.kind == "name":
             plain = getattr(self._names.symbol(word), "name", "")
             base, _, letters = word.partition("_")
-            return {plain, base, *letters} & {*self.named, *self.indices}
+            parts = {plain} if plain == word else {plain, base, *letters}  # H_1 is a name
+            return parts & {*self.named, *self.indices}
         inside = set[str]().union(*map(self.shown_in, node.children))
         if node.kind == "call" and word in BOUND and len(node.children) > 1:
             binder = node.children[1]

@@ -63,7 +63,7 @@ class Route:
                 return
             if leaps:
                 self._jump_by(step)
-                if not (task.waypoints or task.has_rules or task.is_target(step.line)):
+                if not (task.waypoints or task.has_rules or self._says_the_result(step.line)):
                     self._polish(path[-1])
                 return
             new = self._note(step.line) if not self._arrival else []
@@ -101,10 +101,30 @@ class Route:
                 step = replace(step, before=before, doubt=task.unjustified(before, line))
             kept.append(step)
             before, mixed = line, False
-        said = [*itertools.takewhile(lambda step: not task.is_target(step.line), kept)]
-        if all(task.says_the_start(step.line) for step in said):
-            return kept[len(said) :]
+        said = [*itertools.takewhile(lambda step: not self._says_the_result(step.line), kept)]
+        rest = kept[len(said) :]
+        if said and self._say_the_start([step.line for step in said], rest):
+            return [self._from_the_start(step) for step in rest[:1]] + rest[1:]
         return kept
+
+    def _say_the_start(self, lines: Sequence[Line], rest: Sequence[Step]) -> bool:
+        """Whether lines before the result are the start but for names.
+
+        Where all names are put in that must go, there is a step between, if algebra leads on.
+        """
+        task = self.task
+        if all(map(task.says_the_start, lines)):
+            return True
+        named = rest and not task.has_rules and not task.is_routine(lines[-1], rest[0].line)
+        return bool(named) and all(task.is_but_for_names(line, task.given) for line in lines)
+
+    def _says_the_result(self, line: Line) -> bool:
+        task = self.task
+        return task.is_target(line) or task.is_but_for_names(line, task.result)
+
+    def _from_the_start(self, step: Step) -> Step:
+        given = self.task.given
+        return replace(step, before=given, doubt=self.task.unjustified(given, step.line))
 
     def _jump_by(self, step: Step) -> None:
         self.jump = self._arrival = step
@@ -129,13 +149,24 @@ class Route:
         away = task.is_result(step.line) and not task.is_result(last)  # it goes backwards
         if away and (step.skips or not task.has_rules):
             return True
-        if not task.is_target(step.line) or task.bridges(step.line, before):
+        if not self._arrives_at_once(before, step.line) or task.bridges(step.line, before):
             return False
         foreign = step.line.written_names - task.result.written_names
         # What is asked for, beside the result as it stands, may be any zero that shows it.
         beside = structures.holds(step.line.structure, task.result.structure)
         shows = not beside and any(waypoint.reached(step.line) for waypoint in self.missing)
         return not (shows and task.is_rid_of(foreign))
+
+    def _arrives_at_once(self, before: Line, line: Line) -> bool:
+        """Whether a line is the result, or that with names put in, which algebra doesn't give.
+
+        By rules, a step to such a line is held to these.
+        """
+        task = self.task
+        if task.is_target(line) or task.has_rules:
+            return task.is_target(line)
+        more = bool(task.waypoints) or not task.is_routine(before, line)
+        return more and task.is_but_for_names(line, task.result)
 
     def _note(self, line: Line) -> list[Waypoint]:
         """Return what this line is the first one to show."""
@@ -179,7 +210,9 @@ class Route:
         return [step for step in steps if step not in routine[1:]]
 
     def _is_routine(self, step: Step) -> bool:
-        return self.task.is_routine(step.before, step.line)
+        task = self.task
+        named = task.is_but_for_names(step.before, task.result)
+        return named or task.is_routine(step.before, step.line)
 
 
 def _without_circles(given: Line, steps: Sequence[Step]) -> list[Step]:

@@ -101,8 +101,11 @@ class Task(Protocol):
     def mixes(self, line: Line, *parts: Line) -> bool:
         """Whether a line only mixes other ones that are equal, and says nothing else."""
 
+    def is_but_for_names(self, line: Line, other: Line) -> bool:
+        """Whether a line is another one once what names mean is put in, and not before."""
+
     def says_the_start(self, line: Line) -> bool:
-        """Whether a line is the given expression but for names that stay, or a mixture of these."""
+        """Whether a line is the given expression but for names, or a mixture of these."""
 
     def is_target(self, line: Line) -> bool:
         """Whether a line is the target, maybe in disguise."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from fractions import Fraction
 
 from autograder.algebra.deriving.lines import structure as structures
@@ -31,41 +31,44 @@ class BoundIndices:
         own = index[0] == "name" and (index[1] in self.indices or index[1].startswith("#"))
         return form[1] != "max" or own
 
-    def renamed(self, form: Structure) -> Structure:
+    def renamed(self, form: Structure, new: str = "") -> Structure:
         """Name a bound index by how many are bound inside: a sum is the same in another sum."""
         body, index, *ends = form[3]
         if index[0] != "name":
             return form
-        new = f"#{self._bound_in(body)}"
-        return (*form[:3], (self._with(body, index[1], new), ("name", new), *ends))
+        new = new or f"#{self._bound_in(body)}"
+        inside = self.with_indices(body, {index[1]: new})
+        return (*form[:3], (inside, ("name", new), *ends))
 
     def _bound_in(self, form: Structure) -> int:
         inside = max(map(self._bound_in, structures.inside(form)), default=0)
         return inside + self.binds(form)
 
-    def _with(self, form: Structure, old: str, new: str) -> Structure:
+    def with_indices(self, form: Structure, places: Mapping[str, str]) -> Structure:
+        """Return a formula in which other indices stand."""
         match form[0]:
             case "number":
                 return form
             case "name":
-                if form[1] == old:
-                    return ("name", new)
-                base, indices = self._entry(form[1])
-                return ("name", base + "".join(new if i == old else i for i in indices))
+                if form[1] in places:
+                    return ("name", places[form[1]])
+                base, indices = self.entry(form[1])
+                return ("name", base + "".join(places.get(i, i) for i in indices))
             case "sum":
-                return structures.sum_of(self._with(t, old, new) for t in form[1])
+                return structures.sum_of(self.with_indices(t, places) for t in form[1])
             case "product":
-                return structures.product_of(self._with(f, old, new) for f in form[1])
+                return structures.product_of(self.with_indices(f, places) for f in form[1])
             case "power":
-                return structures.power_of(*(self._with(part, old, new) for part in form[1:]))
-        return (*form[:3], tuple(self._with(child, old, new) for child in form[3]))
+                parts = (self.with_indices(part, places) for part in form[1:])
+                return structures.power_of(*parts)
+        return (*form[:3], tuple(self.with_indices(child, places) for child in form[3]))
 
-    def _entry(self, name: str) -> tuple[str, list[str]]:
+    def entry(self, name: str) -> tuple[str, tuple[str, ...]]:
         """Take a name with indices apart: zk is z at k."""
         for base in self.indexed:
             if name.startswith(base) and len(name) > len(base):
-                return base, re.findall(r"#\d|\w", name[len(base) :])
-        return name, []
+                return base, tuple(re.findall(r"#\d|\w", name[len(base) :]))
+        return name, ()
 
     def added_up(self, form: Structure) -> Structure:
         """Return a formula in which sums over an index that are multiples of one are added up."""

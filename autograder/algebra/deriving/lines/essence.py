@@ -37,6 +37,7 @@ MAX_TERMS, MAX_FACTORS = 12, 8  # of which every selection is looked at
 _TOLERANCE = 1e-9
 _MAX_DENOMINATOR = 720
 _KEPT = 512
+_SIGNED = (("call", "abs"), ("call", "sign"))
 _DELTAS: dict[Structure, Structure] = {
     ("name", f"delta{i}{j}"): structures.ONE if i == j else structures.ZERO
     for i in range(10)
@@ -189,7 +190,7 @@ class Essence:
         number, factors = numbers_apart(form)
         factors = cancelled(factors)
         # Before 1s are looked for: in (x^2 - x)/(x - 1)*(1 - x) the fraction is x, and not -1.
-        if (part := self._cancelled_by_a_sum(factors)) is not None:
+        if (part := self._cancelled_by_values(factors)) is not None:
             return self._product(structures.product_of([("number", number), *part]))
         for some in _selections(factors):
             found = _number(_multiplied([self.values(f) for f in some]))
@@ -198,11 +199,11 @@ class Essence:
                 return self._product(structures.product_of([("number", number * found), *rest]))
         return structures.product_of([("number", number), *factors]) if number else structures.ZERO
 
-    def _cancelled_by_a_sum(self, factors: Sequence[Structure]) -> list[Structure] | None:
-        """Return what is left of factors where a sum goes out: (x·y + x)/(y + 1) is x."""
-        below = [f for f in factors if structures.is_below(f) and f[1][0] == "sum"]
-        for some in _selections(factors) if below else ():
-            if not any(f in below for f in some):
+    def _cancelled_by_values(self, factors: Sequence[Structure]) -> list[Structure] | None:
+        """Return what is left where a sum goes out: (x·y + x)/(y + 1) is x; so is |x|·sign(x)."""
+        loose = [f for f in factors if _goes_out(f)]
+        for some in _selections(factors) if loose else ():
+            if not any(f in loose for f in some):
                 continue
             part = self._among(_multiplied([self.values(f) for f in some]), some)
             if part is not None and part not in some:
@@ -239,6 +240,18 @@ class Essence:
             yield part
             if not self.bound.binds(part):
                 yield from self._parts(part)
+
+
+def _goes_out(factor: Structure) -> bool:
+    """Whether what this factor cancels can't be seen from how it is written."""
+    if structures.is_below(factor):
+        factor = factor[1]
+    elif factor[0] == "sum":
+        return False
+    if factor[:2] in _SIGNED:
+        return True
+    exponent = factor[2] if factor[0] == "power" and factor[1] != structures.E else structures.ONE
+    return bool(factor[0] == "sum" or exponent[0] != "number")
 
 
 def _zero(values: Any) -> Any:

@@ -96,6 +96,12 @@ class RuleSteps:
             return False
         return led or (None if undecided else False)
 
+    def change_both(self, before: Line, line: Line, name: str) -> bool:
+        """Whether a rule rewrites both of two lines."""
+        rewrites = (*self.known["algebra"].rewrites, *self.known[name].rewrites)
+        sides = before.expr, line.expr
+        return all(rewritten(side, rewrites, self.world) != side for side in sides)
+
     def _are_alike(self, a: sympy.Expr, b: sympy.Expr) -> bool:
         """Whether two lines agree term by term as they stand, no factor being taken out."""
         cases = self.world.cases(a, b, sizes=TRIED)
