@@ -195,13 +195,11 @@ def hint_lines(exercise: str, number: int) -> list[str]:
 
 
 def _practice(exercise: str) -> Practice:
-    found = help_with(exercise).get("practice")
-    if found is None:
-        raise NoPractice(
-            f"{exercise} can't be practised: its answers are the same for everybody, or it asks "
-            "for what the notebook can't judge, such as a training run or a text."
-        )
-    return found
+    helping = help_with(exercise)
+    if "practice" not in helping:
+        why = helping.get("unpractised", "nothing for it was released")
+        raise NoPractice(f"{exercise} can't be practised: {why}.")
+    return helping["practice"]
 
 
 def _for_set(part: PracticePart, number: int) -> PracticePart:

@@ -305,7 +305,10 @@ class Help(TypedDict, total=False):
         One after another.
     practice
         Numbers to try one's hand at.
+    unpractised
+        Why there are none.
     """
 
     hints: list[str]
     practice: Practice
+    unpractised: str

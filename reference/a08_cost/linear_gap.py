@@ -15,7 +15,7 @@ exercise = Exercise(
     source="Katharopoulos et al. (2020), section 3.2",
     minutes=30,
     pool=4,  # n = 5000 takes its time
-    practice=0,  # it is an experiment
+    practice="it is an experiment of one's own",
     hints=[
         "No whole matrix of weights is needed: go through the rows in blocks, add up the "
         "squares of the differences, and take the root at the end.",

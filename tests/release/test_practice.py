@@ -85,9 +85,9 @@ def test_solution_shows_the_values_and_the_next_practice_has_other_numbers(pract
 
 
 def test_what_can_not_be_practised_says_why(mini, write_release, as_student):
-    assignment = mini(norm=[('source="None")', 'source="None", practice=0)')])
+    assignment = mini(norm=[('source="None")', 'source="None", practice="it is an experiment")')])
     folder = write_release(build(assignment), assignment.course.root / "release" / assignment.id)
-    assert "norm can't be practised: its answers are" in as_student(folder, 'practice("norm")')
+    assert "norm can't be practised: it is an experiment." in as_student(folder, 'practice("norm")')
 
 
 RIGHT = """

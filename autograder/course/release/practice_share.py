@@ -1,27 +1,30 @@
-"""Which exercises can be practised, by what was released."""
+"""Which exercises can be practised, and why others can't, by what was released."""
 
 from __future__ import annotations
 
 import json
+from collections import defaultdict
 
 from autograder.course.config import Course
 from autograder.course.release.practising import HELP
-from autograder.student.released_files import CheckFile, Help
+from autograder.student.released_files import Help
 
 
-def practice_of(course: Course, assignment: str) -> dict[str, bool]:
-    """Return for each exercise of a release whether it can be practised."""
-    folder = course.folder("release") / assignment
-    known: CheckFile = json.loads((folder / "check.json").read_text("utf-8"))
-    path = folder / HELP
-    helping: dict[str, Help] = json.loads(path.read_text("utf-8")) if path.is_file() else {}
-    return {id: "practice" in helping.get(id, {}) for id in known["exercises"]}
+def unpractised(course: Course, assignment: str) -> dict[str, str]:
+    """Return for each exercise of a release why it can't be practised; nothing where it can."""
+    text = (course.folder("release") / assignment / HELP).read_text("utf-8")
+    helping: dict[str, Help] = json.loads(text)
+    return {id: entry.get("unpractised", "") for id, entry in helping.items()}
 
 
 def share_in_words(course: Course, assignments: list[str]) -> str:
-    """Return how many of the exercises can be practised, and which can't."""
-    found = {id: practice_of(course, id) for id in assignments}
-    every = [can for exercises in found.values() for can in exercises.values()]
-    left = [name for exercises in found.values() for name, can in exercises.items() if not can]
-    said = f"practice in {sum(every)} of {len(every)} exercises"
-    return f"{said}; not in {', '.join(left)}" if left else said
+    """Return how many of the exercises can be practised, and why others can't, a line a reason."""
+    every = [each for id in assignments for each in unpractised(course, id).items()]
+    left = defaultdict(list)
+    for name, why in every:
+        if why:
+            left[why].append(name)
+    can = len(every) - sum(map(len, left.values()))
+    lines = [f"practice in {can} of {len(every)} exercises"]
+    lines += [f"- not in {', '.join(names)}: {why}" for why, names in left.items()]
+    return "\n".join(lines)

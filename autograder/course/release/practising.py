@@ -70,11 +70,25 @@ def help_with(
             practice = {**(practice or {"parts": [], "sets": []}), "functions": functions}
         if practice:
             entry["practice"] = practice
+        else:
+            entry["unpractised"] = why_not(exercise)
         if exercise.hints:
             entry["hints"] = [*exercise.hints]
-        if entry:
-            found[id] = entry
+        found[id] = entry
     return found
+
+
+def why_not(exercise: Exercise) -> str:
+    """Say why there is nothing to practise an exercise with."""
+    if exercise.unpractised:
+        return exercise.unpractised
+    if practisable(exercise):
+        return "too few other numbers have other answers, so that practice would tell them"
+    if any(part.answer.practised for part in exercise.parts):
+        return "its answers are the same for everybody"
+    if exercise.functions:
+        return "what is graded of its code can't be tried on other inputs"
+    return "it asks for statements, texts or examples, and has no numbers of one's own"
 
 
 def practised(exercise: Exercise, course: str, graded: Sequence[Known]) -> Practice | None:

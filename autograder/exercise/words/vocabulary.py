@@ -41,8 +41,8 @@ class Exercise:
         How many variants a release holds.  Where neither a ``variant`` function nor the order of
         statements makes them differ, there is one.
     practice
-        How many sets of numbers there are to practise with; 0 where the answers are an
-        experiment's.
+        How many sets of numbers there are to practise with; or why there are none, which students
+        read behind *can't be practised:*.
     hints
         Up to three sentences or two that help on, one after the other, for who asks.
     """
@@ -57,7 +57,7 @@ class Exercise:
         source: str,
         minutes: int | None = None,
         pool: int = 64,
-        practice: int = 8,
+        practice: int | str = 8,
         hints: Sequence[str] = (),
     ) -> None:
         if isinstance(hints, str) or len(hints) > MOST_HINTS:
@@ -65,7 +65,12 @@ class Exercise:
         if minutes is not None and minutes < 1:
             raise AuthoringError(f"{id}: minutes={minutes}; it takes one at least")
         self.id, self.title, self.source, self._pool = id, title, source, pool
-        self.practice, self.hints, self.minutes = practice, list(hints), minutes
+        if practice == 0:
+            raise AuthoringError(f'{id}: practice=0; say why there is none, practice="it is …"')
+        #: Why there is nothing to practise, where the author says it.
+        self.unpractised = practice if isinstance(practice, str) else ""
+        self.practice = 0 if isinstance(practice, str) else practice
+        self.hints, self.minutes = list(hints), minutes
         #: What is practised in place of it.
         self.twin: Exercise | None = None
         self.draw: Callable[..., Mapping[str, Any]] | None = None
