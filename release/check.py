@@ -1640,7 +1640,8 @@ def read_numbers(raw: Any, hint: Any) -> Reading:
     values = [as_float(number, special=hint.get("special", False)) for number in numbers]
     value = np.array(values, dtype=float).reshape(shape)
     text = f"{listed(value)} {unit}".rstrip()
-    return Reading(value, text, _advice(numbers, hint), tuple(numbers))
+    computed = isinstance(raw, np.ndarray) and raw.dtype.kind == "f" and _worked_out(numbers)
+    return Reading(value, text, "" if computed else _advice(numbers, hint), tuple(numbers))
 
 
 def _quantities(raw: Any, hint: Any) -> tuple[tuple[int, ...], list[Entry]]:
@@ -1680,6 +1681,15 @@ def _advice(numbers: list[Entry], hint: Any) -> str:
         return ""
     few = any(n.figures[1] < DIGITS for n in written if not -10 < n.value < 10 or not is_whole(n))
     return f"fewer than {DIGITS} digits are enough only where they are exact" if few else ""
+
+
+def _worked_out(numbers: list[Entry]) -> bool:
+    """Tell an array that was computed, of which some numbers are short, from a rounded one.
+
+    Rounded numbers have equally many decimals, but for zeros at the end, which few of them have.
+    """
+    places = [number.last for number in numbers if number.last is not None]
+    return 2 * places.count(min(places, default=0)) < len(places) or min(places, default=0) < -9
 
 
 def read_count(raw: Any, hint: Any) -> Reading:
@@ -2391,17 +2401,22 @@ def too_coarse(written: Any, given: Any, expected: Any) -> tuple[Any, Any]:
     """Tell which numbers are the expected as far as they are written, rounded there or cut off.
 
     The last digit must be worth something beside the numbers: who writes 1 for 0.8 knows nothing.
+    Zeros at the end are often left out: beside 1.5 a 2 may have been rounded to tenths, too.
     """
     given, expected = np.asarray(given, float), np.asarray(expected, float)
-    half = np.reshape([entry.half for entry in written], given.shape)
-    if not half.size:
-        return np.zeros(given.shape, bool), np.zeros(given.shape, bool)
+    rounded, cut = np.zeros(given.shape, bool), np.zeros(given.shape, bool)
+    if not given.size:
+        return rounded, cut
+    shown = np.reshape([entry.half for entry in written], given.shape)
+    finest = np.where(shown > 0, np.min(shown[shown > 0], initial=np.inf), 0)
     with np.errstate(all="ignore"):
         difference = np.abs(given - expected)
-        worth = 2 * half <= _WORTH * np.max(np.abs(expected))
         inward = np.abs(given) <= np.abs(expected)
-        cut = worth & inward & (difference < 2 * half * (1 - 1e-9))
-        return worth & (difference <= half * (1 + 1e-9)), cut
+        for half in (shown, finest):
+            worth = 2 * half <= _WORTH * np.max(np.abs(expected))
+            cut |= worth & inward & (difference < 2 * half * (1 - 1e-9))
+            rounded |= worth & (difference <= half * (1 + 1e-9))
+    return rounded, cut
 
 
 class Said(NamedTuple):

@@ -107,7 +107,7 @@ claims = None         # letters, as in "AE"
 # 3. `decode(ids, merges, V=256)` returns the text whose tokens these are. For every text of bytes `decode(encode(x, merges), merges)` is `x`.
 # 4. `why_bytes`: why does one begin with the 256 bytes, and not with the letters of the training text?
 #
-# Lists do as well as arrays; where there are no merges, an empty list. Try your functions on a page of the course, such as `np.frombuffer(open("course.txt", "rb").read(3000), np.uint8)`.
+# Lists do as well as arrays; where there are no merges, an empty list. What comes in is left as it is: `encode` must not change a list that it gets. Try your functions on a page of the course, such as `np.frombuffer(open("course.txt", "rb").read(3000), np.uint8)`.
 # The merges of the whole course take a plain program minutes; so they lie beside it, `np.load("merges.npy")`, 744 of them.
 
 # %%
@@ -173,12 +173,12 @@ def decode(ids: "(m,) whole numbers", merges: "(k, 2)", V: int = 256) -> "(n,)":
 your_numbers("tokens_cost")
 
 # %% [markdown]
-# 2. `share`: which share of all weights of your model have embedding and output matrix together, for the seven vocabularies?
+# 2. `share`: which share of all weights that are counted here (blocks without biases and norms, and both matrices) have embedding and output matrix together, for the seven vocabularies?
 # 3. `madds_per_byte`: how many multiply–adds does your model take for each *byte* of the text, for the seven vocabularies?
 # 4. `best`: with which of the seven vocabularies are they fewest?
 # 5. `places`: a text has $n$ tokens out of $V$. One more merge would save one token at each place where its pair stands (let no two of them overlap), and give every token that is left one logit more. At how many places must the pair
 #    stand, so that the multiply–adds for the whole text stay exactly the same? A formula in `n`, `V`, `L` and `d`.
-# 6. `first_pays_from`: the same for your model and the first merge of all, in numbers. It need not be a whole number.
+# 6. `first_pays_from`: the same for your model and the first merge of all, in numbers: put in $n$ and $V$ as they are before it. It need not be a whole number.
 # 7. `pairs`: attention has a score for each pair of tokens. Take the whole text at once: by which factor do the scores become fewer, from the vocabulary of 256 to that of 1000? (A number above 1.)
 #    `seen`: your `window` is so many tokens. How many bytes of the text does it hold on average, with the vocabulary of 1000?
 # 8. `claims`: what is true? (All letters that apply. Wrong letters take away.)
@@ -229,7 +229,7 @@ your_numbers("bits_per_byte")
 # 4. `after_each`: the bigram model of `train` with $\alpha = 1$. In row $i$ and column $j$ stands $P(j \mid i)$.
 # 5. `test_bits`: the mean of $-\log_2 P$ over the last five tokens of `test`, by the unigram model of `train` (also with $\alpha = 1$; it counts all of its tokens) and by the bigram model. Two numbers.
 # 6. `bigram_bits(train, test, V, alpha)`: the mean of $-\log_2 P(j \mid i)$ over the tokens of `test` but for the first, with the bigram model of `train`.
-# 7. `course_bits`: count the bytes of the course up to the 300,000th, and predict those from there on (`x[:300000]` and `x[300000:]`, with $V = 256$): how many bits per byte does the bigram model need for $\alpha = 10$, 1 and 0.1? Three numbers.
+# 7. `course_bits`: count the bytes of the course up to the 300,000th, and predict those from there on (`x[:300000]` and `x[300000:]`, with $V = 256$; of the second text the first byte is not predicted, as in question 6): how many bits per byte does the bigram model need for $\alpha = 10$, 1 and 0.1? Three numbers.
 
 # %% exercise="bits_per_byte"
 import numpy as np
@@ -301,7 +301,7 @@ def bigram_bits(train: "(n,) whole numbers", test: "(m,) whole numbers", V: int,
 # this notebook when you hand in: what is graded is the function.
 #
 # **Which run is which?** One seed, one text, four runs of 500 steps with 8 windows. One has the rates above. In one all rates are 33 times smaller, in one 10 times larger, and one
-# begins with the full 0.01 at once, without warming up. Your four curves, the losses at the `steps` (means of up to five steps):
+# begins with the full 0.01 at once, without warming up, and falls as the others do. Your four curves, the losses at the `steps` (means of up to five steps):
 
 # %%
 your_numbers("train_text")
@@ -339,7 +339,7 @@ def differences(weights, d):
 # %% [markdown]
 # 1. `too_small`, `too_large`, `no_warm_up`: the letters of these three runs.
 # 2. `sign_of_small`, `sign_of_large`, `sign_of_no_warm_up`: what gives each of them away? The statements have letters of their own, above. A reason counts
-#    only where the run is the right one.
+#    only where the run is the right one. The losses are means of a few steps, so hundredths say nothing: *the level of 5.5* is left where a loss is clearly below it, by 0.2 or more.
 
 # %% exercise="train_text"
 import numpy as np
@@ -368,7 +368,7 @@ def train_text(seed: int, d: int, text: "whole numbers (N,)") -> "(dictionary of
 #
 # 1. **Temperature** $T$: logits are divided by $T$ before the softmax. $T = 0$ means *greedy* decoding: one token, that with the largest logit, has the probability 1.
 # 2. **Top-k**: the $k$ likeliest tokens are kept, all others get the probability 0.
-# 3. **Top-p**: of what is left, the likeliest tokens are kept until their probabilities add up to $p$ or more; so the one that reaches $p$ is the last that is kept. (A sum that is $p$ but for rounding reaches it.)
+# 3. **Top-p**: of what is left, the likeliest tokens are kept until their probabilities add up to $p$ or more; so the one that reaches $p$ is the last that is kept. (A sum within $10^{-9}$ of $p$ reaches it.)
 #
 # After each cut the probabilities that are left are divided by their sum. Of tokens that are level the smaller id comes first, also for $T = 0$.
 #
@@ -398,12 +398,14 @@ your_numbers("sampling")
 # 1. `warm`: the probabilities of your logits $z$ at temperature $T$. `top_k` and `top_p`: what your $k$ alone and your $p$ alone make of them, at temperature 1. Each has six numbers, zeros for what is cut off.
 # 2. `sizes`: how many tokens your $p$ keeps at temperature $T$, and how many at temperature 1, in both cases without top-k.
 # 3. `all_three`: the probabilities with $T$, then $k$, then $p$.
-# 4. `shaped(z, temperature, k, p)` does this for any logits; `None` leaves a cut out. A $k$ larger than $V$ keeps all. Logits may be large, and $-\infty$ means: never.
+# 4. `shaped(z, temperature, k, p)` does this for any logits; `None` leaves a cut out. A $k$ larger than $V$ keeps all; $k$ is at least 1, and $p$ above 0 and at most 1. Logits may be large, and $-\infty$ means: never, but some logit is finite.
+#    The array that comes in is left as it is.
 # 5. `sample(z, size, seed, temperature, k, p)` draws `size` tokens with these probabilities, each independently of the others. The same seed gives the same tokens. How it is graded: 20,000 of your draws from
 #    five tokens are counted and compared with the exact probabilities $q_i$ by $X^2 = \sum_i (n_i - 20000\, q_i)^2 / (20000\, q_i)$. For right draws it is about 4, and above 55, where it
-#    fails, with a probability of $e^{-55/2}(1 + 55/2) = 3 \cdot 10^{-11}$. Equal neighbours are counted, too: chance keeps their number within 7 deviations all but as surely.
+#    fails, with a probability of $e^{-55/2}(1 + 55/2) = 3 \cdot 10^{-11}$. Equal neighbours are counted, too: chance keeps their number within 7 deviations all but as surely. And four such $X^2$ together are
+#    above 0.2, except once in $4 \cdot 10^{12}$: who comes nearer than that hasn't drawn.
 # 6. **Greedy decoding repeats itself.** Your `table` has in row $i$ the logits behind token $i$; this model looks at the last token alone. `path`: the eight tokens that greedy decoding writes behind your `start`.
-#    `period`: in the end it goes round and round; after how many tokens does it come back? `forever`: what does a model do that sees the last $n$ tokens, for any $n$? (A letter; the statements are above.)
+#    `period`: in the end it goes round and round; how many tokens has the circle? `forever`: what does a model do that sees the last $n$ tokens, for any $n$? (A letter; the statements are above.)
 
 # %% exercise="sampling"
 import numpy as np
@@ -470,7 +472,7 @@ def sample(
 # A worked example: 5 of 10 at $z = 1.96$ (95 per cent) give 0.2366 to 0.7634.
 #
 # **Whether it had read the answer.** What stood in the training text shows memory and nothing else. One looks for runs of $n$ words: a *window* is $n$ words of a sentence in a row, and
-# the *overlap* is the share of its windows that stand somewhere in the text, both normalised. “a b c d” has the windows of two words `b c` and `c d`, once `a` has gone; `x b c y` contains the first of them: 0.5.
+# the *overlap* is the share of its windows that stand somewhere in the text, both normalised. Words count as a whole: `b c` doesn't stand in `ab cd`. A window that a sentence has twice is two of its windows. “a b c d” has the windows of two words `b c` and `c d`, once `a` has gone; `x b c y` contains the first of them: 0.5.
 
 # %%
 your_numbers("evaluate")
@@ -479,11 +481,11 @@ your_numbers("evaluate")
 # 1. `right`: each of your `answers` has what is right in front of the stroke, and behind it what a model wrote. How many of the ten are right: exactly, and normalised? (Two whole numbers. What is right exactly counts for both.)
 # 2. `interval`: Wilson's interval for your $k$ of $n$, $z = 1.96$; the lower end first.
 # 3. `steps`: why ten are so few. $x_i$ is 1 if question $i$ is answered rightly and 0 if not, independently of the others; all have the mean $p$, and so the variance $\operatorname{Var}(x_i) = p\,(1 - p)$.
-#    Go from $\operatorname{Var}\big(\frac1n \sum_i x_i\big)$, written `Var(sum(x_i, i)/n)`, to `p*(1 - p)/n`, one line per step. Take $1/n$ out of the variance first, and then what you know of independent numbers.
+#    Go from $\operatorname{Var}\big(\frac1n \sum_i x_i\big)$, written `Var(sum(x_i, i)/n)`, to `p*(1 - p)/n`, one line per step (a step that is written in two lines loses nothing). Take $1/n$ out of the variance first, and then what you know of independent numbers.
 # 4. `deviations`: two models, ten questions each, and 8 against 6 right. If both had $p = 0.7$, how many of its standard deviations is the difference $0.2$ of their shares? The models are independent of each other, too, so the variances of both shares are added.
 #    `enough`: how many questions for each model would it take for 80 against 60 per cent to be 1.96 deviations apart, or more (again with $p = 0.7$ for both)?
 # 5. `seen`: which of your six `sentences` stand in `course.txt`, once both are normalised? (All letters that apply. Wrong letters take away.)
-# 6. `normalise(text)`, `wilson(k, n, z)` and `overlap(sentence, text, n)`, as above. Of a sentence that has fewer than $n$ words, all words are one window.
+# 6. `normalise(text)`, `wilson(k, n, z)` and `overlap(sentence, text, n)`, as above. Of a sentence that has fewer than $n$ words, all words are one window; each has some word that is no article.
 
 # %% exercise="evaluate"
 right = None       # two whole numbers: exactly, normalised
@@ -529,8 +531,8 @@ def overlap(sentence: str, text: str, n: int = 8) -> "number":
 # blanks stand at the ends of tokens.) It sees 32 tokens, so cut off what lies further back.
 # Then ask in another way: behind “The scores are divided ”, how many nats do `by the square root of` and `by the number of heads` take? Each is eight tokens; add up their $-\log p$.
 #
-# And look at what it had to learn from. `stands`: how often stand these four in `course.txt`, in small letters, and with all blanks and ends of lines between two words as one blank: “scores are divided”, “square root”,
-# “number of heads”, “the mean”? (Every place counts, also within longer words: “the means” has “the mean”.)
+# And look at what it had to learn from. `stands`: make all of `course.txt` small letters, and all blanks and ends of lines between two words one blank. How often stand these four in it: “scores are divided”, “square root”,
+# “number of heads”, “the score”? (Every place counts, also within longer words: “the scores” has “the score”. Marks and articles stay. 0 is possible.)
 
 # %% exercise="read_out"
 stands = None  # four whole numbers

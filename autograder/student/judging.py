@@ -166,14 +166,19 @@ def too_coarse(written: Any, given: Any, expected: Any) -> tuple[Any, Any]:
     """Tell which numbers are the expected as far as they are written, rounded there or cut off.
 
     The last digit must be worth something beside the numbers: who writes 1 for 0.8 knows nothing.
+    Zeros at the end are often left out: beside 1.5 a 2 may have been rounded to tenths, too.
     """
     given, expected = np.asarray(given, float), np.asarray(expected, float)
-    half = np.reshape([entry.half for entry in written], given.shape)
-    if not half.size:
-        return np.zeros(given.shape, bool), np.zeros(given.shape, bool)
+    rounded, cut = np.zeros(given.shape, bool), np.zeros(given.shape, bool)
+    if not given.size:
+        return rounded, cut
+    shown = np.reshape([entry.half for entry in written], given.shape)
+    finest = np.where(shown > 0, np.min(shown[shown > 0], initial=np.inf), 0)
     with np.errstate(all="ignore"):
         difference = np.abs(given - expected)
-        worth = 2 * half <= _WORTH * np.max(np.abs(expected))
         inward = np.abs(given) <= np.abs(expected)
-        cut = worth & inward & (difference < 2 * half * (1 - 1e-9))
-        return worth & (difference <= half * (1 + 1e-9)), cut
+        for half in (shown, finest):
+            worth = 2 * half <= _WORTH * np.max(np.abs(expected))
+            cut |= worth & inward & (difference < 2 * half * (1 - 1e-9))
+            rounded |= worth & (difference <= half * (1 + 1e-9))
+    return rounded, cut

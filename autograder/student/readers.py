@@ -45,7 +45,8 @@ def read_numbers(raw: Any, hint: Any) -> Reading:
     values = [as_float(number, special=hint.get("special", False)) for number in numbers]
     value = np.array(values, dtype=float).reshape(shape)
     text = f"{listed(value)} {unit}".rstrip()
-    return Reading(value, text, _advice(numbers, hint), tuple(numbers))
+    computed = isinstance(raw, np.ndarray) and raw.dtype.kind == "f" and _worked_out(numbers)
+    return Reading(value, text, "" if computed else _advice(numbers, hint), tuple(numbers))
 
 
 def _quantities(raw: Any, hint: Any) -> tuple[tuple[int, ...], list[Entry]]:
@@ -85,6 +86,15 @@ def _advice(numbers: list[Entry], hint: Any) -> str:
         return ""
     few = any(n.figures[1] < DIGITS for n in written if not -10 < n.value < 10 or not is_whole(n))
     return f"fewer than {DIGITS} digits are enough only where they are exact" if few else ""
+
+
+def _worked_out(numbers: list[Entry]) -> bool:
+    """Tell an array that was computed, of which some numbers are short, from a rounded one.
+
+    Rounded numbers have equally many decimals, but for zeros at the end, which few of them have.
+    """
+    places = [number.last for number in numbers if number.last is not None]
+    return 2 * places.count(min(places, default=0)) < len(places) or min(places, default=0) < -9
 
 
 def read_count(raw: Any, hint: Any) -> Reading:

@@ -75,6 +75,24 @@ def of_a_byte(nats, tokens, size):
     return np.exp(nats * tokens / size)
 
 
+@perplexity.misconception()
+def nats_as_they_are(nats):
+    """Those are the losses themselves. The perplexity is e to the power of them."""
+    return nats
+
+
+@perplexity.misconception()
+def two_to_the_bits_per_byte(nats, tokens, size):
+    """That is 2 to the nats for each byte. Asked for is the perplexity of a token."""
+    return 2 ** (nats * tokens / size)
+
+
+@perplexity.misconception()
+def in_bits_and_e(nats):
+    """You raised e to a number of bits. With bits, the base is 2."""
+    return np.exp(nats / np.log(2))
+
+
 @exercise.part(points=1, answer=Numbers())
 def bits(size, tokens, nats):
     """The bits per byte of the two models."""
@@ -121,6 +139,18 @@ def bytes_of_eight_bits(size, tokens, nats):
 def logarithm_to_ten(size, tokens, nats):
     """You divided by log 10. Bits belong to the base 2."""
     return nats * tokens / size / np.log(10)
+
+
+@bits.misconception()
+def logarithm_of_the_nats(size, tokens, nats):
+    """You took the logarithm of the nats. To come to bits they are divided by log 2."""
+    return np.log2(nats) * tokens / size
+
+
+@bits.misconception()
+def exchanged_texts(size, tokens, nats):
+    """You took each model's nats with the other one's tokens."""
+    return nats * tokens[::-1] / size / np.log(2)
 
 
 @exercise.part(
@@ -207,6 +237,30 @@ def logarithm_forgotten():
     return "P/(r*log(2))"
 
 
+@from_perplexity.misconception()
+def divided_by_the_logarithm_of_r():
+    """r is how many bytes share the bits: divide by r, not by its logarithm."""
+    return "log(P)/log(r)"
+
+
+@from_perplexity.misconception()
+def logarithm_taken_twice():
+    """log 2 stands once there: nats become bits once."""
+    return "log(P)/(r*log(2)^2)"
+
+
+@from_perplexity.misconception()
+def to_the_base_ten():
+    """You took the logarithm to the base 10. Bits belong to the base 2."""
+    return "log(P)/(r*log(10))"
+
+
+@from_perplexity.misconception()
+def divided_by_eight():
+    """You divided by 8. Nothing is measured in bytes here: a byte of text takes so many bits."""
+    return "log(P)/(8*r*log(2))"
+
+
 @exercise.part(points=0.5, answer=Numbers())
 def after_each(train):
     """The bigram model with α = 1: row i, column j for the probability of j after i."""
@@ -259,6 +313,36 @@ def last_token_counted(train):
     """You divided by how often a token stands in the text. Behind the last one nothing comes."""
     counts = table(train, 3)
     return (counts + 1) / (np.bincount(train, minlength=3) + 3)[:, None]
+
+
+@after_each.misconception()
+def counts_with_one(train):
+    """Those are counts. Divide each row by its sum."""
+    return table(train, 3) + 1
+
+
+@after_each.misconception()
+def of_the_test_text(test):
+    """You counted in `test`. The model knows `train` alone."""
+    return smoothed(table(test, 3), 1)
+
+
+@after_each.misconception()
+def of_both_texts(train, test):
+    """You counted in `test` as well. The model knows `train` alone."""
+    return smoothed(table(train, 3) + table(test, 3), 1)
+
+
+@after_each.misconception()
+def unigram_in_each_row(train):
+    """All your rows are alike. In row i are only the pairs that begin with i."""
+    return np.tile(alone_in(train), (3, 1))
+
+
+@after_each.misconception()
+def around_the_end(train):
+    """You counted the last token with the first one. A text has an end."""
+    return smoothed(table(np.append(train, train[0]), 3), 1)
 
 
 @exercise.part(points=1, answer=Numbers())
@@ -332,6 +416,32 @@ def counted_in_the_test(test):
 def unigram_over_all_six(train, test, after_each):
     """By the unigram model you took all six tokens. Asked for are the last five."""
     return [-np.log2(alone_in(train)[test]).mean(), both(alone_in(train), after_each, test)[1]]
+
+
+@test_bits.misconception()
+def all_six_in_both(train, test, after_each):
+    """You took all six tokens, the first one by the unigram model. Asked for are the last five."""
+    alone, pairs = both(alone_in(train), after_each, test)
+    first = -np.log2(alone_in(train)[test[0]])
+    return [(first + 5 * alone) / 6, (first + 5 * pairs) / 6]
+
+
+@test_bits.misconception()
+def perplexities_of_both(train, test, after_each):
+    """Those are perplexities. Asked for are bits: the mean of −log₂ P."""
+    return np.exp2(both(alone_in(train), after_each, test))
+
+
+@test_bits.misconception()
+def last_token_of_train_left_out(train, test, after_each):
+    """The unigram model counts all tokens of `train`, the last one as well."""
+    return both(alone_in(train[:-1]), after_each, test)
+
+
+@test_bits.misconception()
+def by_train_s_own_end(train, after_each):
+    """You predicted tokens of `train`. Asked for are those of `test`."""
+    return both(alone_in(train), after_each, train[-6:])
 
 
 @test_bits.misconception()
@@ -476,6 +586,59 @@ def vocabulary_of_the_text(train, test, V, alpha):
 
 
 @exercise.misconception
+def vocabulary_of_both_texts(train, test, V, alpha):
+    """You take V from the texts. There are as many tokens as V says, and any may come."""
+    return bigram_bits(train, test, int(max(train.max(), test.max())) + 1, alpha)
+
+
+@exercise.misconception
+def vocabulary_is_256(train, test, V, alpha):
+    """You take V for 256, whatever comes in."""
+    return bigram_bits(train, test, 256, alpha)
+
+
+@exercise.misconception
+def first_token_as_well(train, test, V, alpha):
+    """You predict the first token, too, by the unigram model. It is to be left out."""
+    alone = smoothed(np.bincount(train, minlength=V), alpha)
+    rest = bigram_bits(train, test, V, alpha) * (len(test) - 1)
+    return float((rest - np.log2(alone[test[0]])) / len(test))
+
+
+@exercise.misconception
+def last_token_of_train_in_front(train, test, V, alpha):
+    """You put the end of the first text in front of the second one. Its first token has none."""
+    return bigram_bits(train, np.append(train[-1], test), V, alpha)
+
+
+@exercise.misconception
+def last_token_of_test_left_out(train, test, V, alpha):
+    """You leave out the last token. All but the first one are predicted."""
+    return bigram_bits(train, test[:-1], V, alpha) if len(test) > 2 else 0.0
+
+
+@exercise.misconception
+def perplexity_for_bits(train, test, V, alpha):
+    """Yours is a perplexity. Asked for are bits: the mean of −log₂ P."""
+    return 2 ** bigram_bits(train, test, V, alpha)
+
+
+@exercise.misconception
+def alpha_by_the_vocabulary(train, test, V, alpha):
+    """You add α/V to each count. α itself is added."""
+    return bigram_bits(train, test, V, alpha / V)
+
+
+@exercise.misconception
+def alpha_added_to_the_probability(train, test, V, alpha):
+    """You add α to probabilities. It is added to counts, before they are divided."""
+    counts = table(train, V)
+    P = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1) + alpha
+    P = P / P.sum(axis=1, keepdims=True)
+    return float(-np.log2(P[test[:-1], test[1:]]).mean())
+
+
+@exercise.misconception
 def divided_by_all_tokens(train, test, V, alpha):
     """You divide by all tokens. The first one has none in front, and is not predicted."""
     return bigram_bits(train, test, V, alpha) * (len(test) - 1) / len(test)
@@ -610,3 +773,40 @@ def single_bytes_alone():
         -np.log2(smoothed(np.bincount(COURSE[:CUT], minlength=256), a)[COURSE[CUT:]]).mean()
         for a in ALPHAS
     ]
+
+
+@course_bits.misconception()
+def texts_exchanged():
+    """You exchanged the two: counted is what comes first, and predicted is the end."""
+    return [bigram_bits(COURSE[CUT:], COURSE[:CUT], 256, alpha) for alpha in ALPHAS]
+
+
+@course_bits.misconception()
+def counted_in_the_end_alone():
+    """You counted in the text that is to be predicted. Count in what comes before it."""
+    return [bigram_bits(COURSE[CUT:], COURSE[CUT:], 256, alpha) for alpha in ALPHAS]
+
+
+@course_bits.misconception()
+def all_is_predicted():
+    """You predicted the whole text. Predict what comes from the 300,000th byte on."""
+    return [bigram_bits(COURSE[:CUT], COURSE, 256, alpha) for alpha in ALPHAS]
+
+
+@course_bits.misconception()
+def whole_text_for_both():
+    """You counted in the whole text, and predicted it. Cut it at the 300,000th byte."""
+    return [bigram_bits(COURSE, COURSE, 256, alpha) for alpha in ALPHAS]
+
+
+@course_bits.misconception()
+def one_for_every_alpha():
+    """All yours are for α = 1. The order is α = 10, 1, 0.1."""
+    return [bigram_bits(COURSE[:CUT], COURSE[CUT:], 256, 1)] * 3
+
+
+@course_bits.misconception()
+def tokens_that_occur():
+    """You took V from the text. There are 256 bytes, and any may come: V = 256."""
+    seen = int(COURSE.max()) + 1
+    return [bigram_bits(COURSE[:CUT], COURSE[CUT:], seen, alpha) for alpha in ALPHAS]

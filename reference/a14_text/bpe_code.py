@@ -11,6 +11,7 @@ from jaxtyping import Int, Integer
 from numpy import ndarray
 
 from autograder.exercise import Choice, Exercise, agree, data_file, require
+from autograder.exercise.properties import leaves_alone
 
 exercise = Exercise(
     "bpe_code",
@@ -42,6 +43,11 @@ def merged(ids, pair, new):
             out.append(ids[i])
             i += 1
     return out
+
+
+def right_to_left(ids, pair, new):
+    """Replace a pair by a new token, from right to left."""
+    return merged(ids[::-1], pair[::-1], new)[::-1]
 
 
 def listed(x):
@@ -159,6 +165,9 @@ def equal_counts(call, rng):
     for _ in range(6):
         x = rng.permutation(np.repeat(rng.choice(256, 6, replace=False), 4))
         same_merges(call(x, 5), x, 5)
+    pairs = [[5, 3], [5, 9], [4, 8], [4, 7], [1, 6]]
+    x = np.array([(*pair, 60 + place) for place, pair in enumerate(pairs + pairs[::-1])]).ravel()
+    same_merges(call(x, 5), x, 5)
 
 
 @exercise.check(points=0.5)
@@ -167,6 +176,8 @@ def runs(call, rng):
     for length in (5, 8):
         x = np.array([7] * length + [3, 9, 3, 9, 3, 9, 3, 9, 1, 2, 1, 2, 1, 2])
         same_merges(call(x, 4), x, 4)
+    x = np.array([7, 7, 7, 3] * 3)
+    same_merges(call(x, 4), x, 4)
 
 
 @exercise.check(points=0.5)
@@ -188,7 +199,7 @@ def a_page_of_the_course(call, rng):
 @exercise.check(points=0.5)
 def it_ends(call, rng):
     """Where no pair stands at two places there are no more merges; an empty text has none."""
-    for x in ([1, 2, 3, 1, 2], [5, 6, 7], [9], [], [4, 4], [0, 1, 0, 1, 0, 1]):
+    for x in ([1, 2, 3, 1, 2], [5, 6, 7], [9], [], [4, 4], [0, 1, 0, 1, 0, 1], [6, 6, 6]):
         same_merges(call(np.array(x, int), 10), x, 10)
 
 
@@ -219,6 +230,97 @@ def largest_of_equals(x, count, V=256):
 def by_the_second_token(x, count, V=256):
     """Of pairs with equal counts you compare the tokens on the right first."""
     return learn(x, count, V, lambda c: min(c, key=lambda p: (-c[p], p[1], p[0])))
+
+
+@exercise.misconception
+def larger_right_token(x, count, V=256):
+    """Of pairs with equal counts and one left token the smaller token on the right comes first."""
+    return learn(x, count, V, lambda c: min(c, key=lambda p: (-c[p], p[0], -p[1])))
+
+
+@exercise.misconception
+def larger_left_token(x, count, V=256):
+    """Of pairs with equal counts the one with the smaller token on the left comes first."""
+    return learn(x, count, V, lambda c: min(c, key=lambda p: (-c[p], -p[0], p[1])))
+
+
+@exercise.misconception
+def last_of_equals(x, count, V=256):
+    """Of pairs with equal counts you take the one that comes last in the text.
+
+    The one with the smaller tokens is asked for.
+    """
+    return learn(x, count, V, lambda c: max(reversed([*c]), key=c.get))
+
+
+@exercise.misconception
+def smaller_sum_of_equals(x, count, V=256):
+    """Of pairs with equal counts you add the tokens up. Compare those on the left first."""
+    return learn(x, count, V, lambda c: min(c, key=lambda p: (-c[p], sum(p), p)))
+
+
+@exercise.misconception
+def equals_compared_as_spelt(x, count, V=256):
+    """Of pairs with equal counts you compare what the tokens stand for. Compare their numbers."""
+    ids, found, spelt = listed(x), [], {}
+    for new in range(V, V + count):
+        places = Counter(pairwise(ids))
+        word = lambda token: spelt.get(token, (token,))  # noqa: E731
+        best = min(places, key=lambda p: (-places[p], word(p[0]), word(p[1])), default=None)
+        if best is None or places[best] < 2:
+            break
+        spelt[new] = word(best[0]) + word(best[1])
+        ids = merged(ids, best, new)
+        found.append(best)
+    return np.array(found, int).reshape(-1, 2)
+
+
+@exercise.misconception
+def begun_from_the_right(x, count, V=256):
+    """In a run you merge from the right. Begin on the left."""
+    return learn(x, count, V, replaced=right_to_left)
+
+
+@exercise.misconception
+def stops_where_one_is_saved(x, count, V=256):
+    """You stop where a merge saves one token. 0 0 0 has two places, and one merge more."""
+    ids, kept = listed(x), 0
+    found = learn(x, count, V)
+    for new, pair in enumerate(map(tuple, found.tolist()), V):
+        shorter = merged(ids, pair, new)
+        if len(ids) - len(shorter) < 2:
+            break
+        ids, kept = shorter, kept + 1
+    return found[:kept]
+
+
+@exercise.misconception
+def count_for_the_vocabulary(x, count, V=256):
+    """You take `count` for the size of the vocabulary. It is how many merges come back."""
+    return learn(x, max(count - V, 0), V)
+
+
+@exercise.misconception
+def one_merge_more(x, count, V=256):
+    """You return one merge more than `count`."""
+    return learn(x, count + 1, V)
+
+
+@exercise.misconception
+def last_pair_not_counted(x, count, V=256):
+    """You leave out the last pair of the text: of n tokens n − 1 have one behind them."""
+
+    def without_the_last(x, count):
+        ids, found = listed(x), []
+        while len(found) < count:
+            places = Counter(pairwise(ids[:-1]))
+            if not places or places[pair := commonest(places)] < 2:
+                break
+            ids = merged(ids, pair, V + len(found))
+            found.append(pair)
+        return np.array(found, int).reshape(-1, 2)
+
+    return without_the_last(x, count)
 
 
 @exercise.misconception
@@ -402,6 +504,7 @@ def tokens_of_a_line(call, rng):
     """Another line, with the merges of the first one."""
     x, merges = letters("newest lower slow"), learn(SHORT, 6)
     same_tokens(call(x, merges), x, merges)
+    leaves_alone(call, listed(x), merges)
 
 
 @exercise.check(points=0.75)
@@ -525,10 +628,67 @@ def numbered_from_257(x, merges, V=256):
 @exercise.misconception
 def merged_from_the_right(x, merges, V=256):
     """In a run you merge from the right. Begin on the left."""
-    ids = listed(x)[::-1]
-    for new, (one, two) in enumerate(np.reshape(merges, (-1, 2)).tolist(), V):
-        ids = merged(ids, (two, one), new)
-    return np.array(ids[::-1], int)
+    ids = listed(x)
+    for new, pair in enumerate(np.reshape(merges, (-1, 2)).tolist(), V):
+        ids = right_to_left(ids, pair, new)
+    return np.array(ids, int)
+
+
+@exercise.misconception
+def tokens_from_zero(x, merges, V=256):
+    """You number new tokens from 0. The first merge makes token V."""
+    ids = np.array(encode(x, merges, V))
+    return np.where(ids < V, ids, ids - V)
+
+
+@exercise.misconception
+def stops_at_a_merge_that_is_not_there(x, merges, V=256):
+    """You stop at a merge whose pair the text lacks. It may have the pairs of later ones."""
+    ids = listed(x)
+    for new, pair in enumerate(map(tuple, np.reshape(merges, (-1, 2)).tolist()), V):
+        if pair not in [*pairwise(ids)]:
+            break
+        ids = merged(ids, pair, new)
+    return np.array(ids, int)
+
+
+@exercise.misconception
+def right_token_is_left(x, merges, V=256):
+    """You leave the right token of a merged pair standing: the new one takes the place of both."""
+    ids = listed(x)
+    for new, pair in enumerate(map(tuple, np.reshape(merges, (-1, 2)).tolist()), V):
+        behind = [*ids[1:], None]
+        ids = [new if both == pair else both[0] for both in zip(ids, behind, strict=True)]
+    return np.array(ids, int)
+
+
+@exercise.misconception
+def tokens_used_twice(x, merges, V=256):
+    """In a run you use a token twice. Behind a place that is merged go on with the next token."""
+    ids = listed(x)
+    for new, pair in enumerate(map(tuple, np.reshape(merges, (-1, 2)).tolist()), V):
+        fits = [both == pair for both in pairwise(ids)]
+        ids = [
+            new if here else token
+            for token, here, used in zip(ids, [*fits, False], [False, *fits], strict=True)
+            if here or not used
+        ]
+    return np.array(ids, int)
+
+
+@exercise.misconception
+def either_order(x, merges, V=256):
+    """You merge a pair and its reverse. Token 1 before 2 is not 2 before 1."""
+    ids = listed(x)
+    for new, pair in enumerate(map(tuple, np.reshape(merges, (-1, 2)).tolist()), V):
+        ids = merged(merged(ids, pair, new), pair[::-1], new)
+    return np.array(ids, int)
+
+
+@exercise.misconception
+def last_merge_left_out(x, merges, V=256):
+    """You leave out the last merge."""
+    return encode(x, merges[: max(len(merges) - 1, 0)], V)
 
 
 @exercise.misconception
@@ -646,6 +806,38 @@ def undone_once(ids, merges, V=256):
 def parts_exchanged(ids, merges, V=256):
     """You put the right part of a token in front of the left one."""
     return decode(ids, np.reshape(merges, (-1, 2))[:, ::-1], V)
+
+
+@exercise.misconception
+def left_part_alone_spelt(ids, merges, V=256):
+    """You spell the left part of a token alone. The right one may be merged as well."""
+
+    def spelt(token):
+        return [token] if token < V else [*spelt(int(merges[token - V][0])), right(token)]
+
+    def right(token):
+        return int(merges[token - V][1])
+
+    return np.array([byte for token in listed(ids) for byte in spelt(token)], int)
+
+
+@exercise.misconception
+def right_part_alone_spelt(ids, merges, V=256):
+    """You spell the right part of a token alone. The left one may be merged as well."""
+
+    def spelt(token):
+        return [token] if token < V else [left(token), *spelt(int(merges[token - V][1]))]
+
+    def left(token):
+        return int(merges[token - V][0])
+
+    return np.array([byte for token in listed(ids) for byte in spelt(token)], int)
+
+
+@exercise.misconception
+def new_tokens_dropped(ids, merges, V=256):
+    """You leave out tokens from V on. They stand for bytes, too: for those of their parts."""
+    return np.array([token for token in listed(ids) if token < V], int)
 
 
 @exercise.misconception

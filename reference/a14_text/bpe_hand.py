@@ -37,10 +37,11 @@ def draw(rng):
         every = rows(text, merges)
         worth = counts(every[-2])[tuple(merges[-1])] > 1
         if worth and np.any(merges >= LETTERS) and runs(every, merges) and ties(every):
-            for other in rng.choice(LETTERS, (40, 10)):
-                first, *_, last = rows(other, merges)[1:]
-                back = backwards(other, merges)
-                if last not in (first, back) and longest(other, merges) not in (last, back):
+            for other in rng.choice(LETTERS, (40, 10), p=np.bincount(text, minlength=LETTERS) / 18):
+                *before, last = rows(other, merges)[1:]
+                slips = from_the_right, longest, backwards, at_first_places
+                told = last not in before and all(last != slip(other, merges) for slip in slips)
+                if told and longest(other, merges) != backwards(other, merges):
                     return {
                         "text": text,
                         "other": other,
@@ -124,6 +125,21 @@ def backwards(ids, merges):
     return row
 
 
+def from_the_right(ids, merges):
+    """Encode from right to left."""
+    turned = np.asarray(merges).astype(int)[:, ::-1]
+    return rows(list(ids)[::-1], turned)[-1][::-1]
+
+
+def at_first_places(ids, merges):
+    """Carry out each merge at the first place of its pair alone."""
+    row = list(map(int, ids))
+    for new, pair in enumerate(np.asarray(merges).astype(int).tolist(), LETTERS):
+        for i in [i for i in range(len(row) - 1) if row[i : i + 2] == pair][:1]:
+            row[i : i + 2] = [new]
+    return row
+
+
 @exercise.part(points=1.5, answer=Count())
 def pair_counts(text):
     """How often each pair occurs: row i, column j for token i before token j."""
@@ -167,6 +183,28 @@ def once_in_a_run(text):
 def around_the_corner(text):
     """You counted the last token with the first one. A text has an end."""
     return pair_counts.compute(np.append(text, text[0]))
+
+
+@pair_counts.misconception()
+def of_other(other):
+    """You counted in `other`. Asked for are the pairs of `text`."""
+    return pair_counts.compute(other)
+
+
+@pair_counts.misconception()
+def tokens_counted(text):
+    """You multiplied how often each token stands. Count where they stand side by side."""
+    alone = np.bincount(text, minlength=LETTERS)
+    return np.outer(alone, alone)
+
+
+@pair_counts.misconception()
+def anywhere_behind(text):
+    """You counted all tokens that come later. Those of a pair stand side by side."""
+    table = np.zeros((LETTERS, LETTERS), int)
+    for place, one in enumerate(text):
+        table[one] += np.bincount(text[place + 1 :], minlength=LETTERS)
+    return table
 
 
 @exercise.part(points=2, answer=Count())
@@ -251,9 +289,9 @@ def two_for_each(text, merges):
 
 
 @lengths.misconception()
-def one_for_each():
+def one_for_each(text):
     """A merge is carried out wherever its pair stands, not at one place."""
-    return [16, 15, 14, 13]
+    return len(text) - np.arange(1 + MERGES)
 
 
 @lengths.misconception()
@@ -285,6 +323,21 @@ def pairs_for_tokens(text, merges):
     return [len(row) - 1 for row in rows(text, merges)]
 
 
+@lengths.misconception()
+def counts_of_the_beginning(text, merges):
+    """You took the counts of the text as it was. A merge finds the text that the last one left."""
+    found, first = [len(text)], counts(text)
+    for pair in merges:
+        found.append(found[-1] - first.get(tuple(map(int, pair)), 0))
+    return found
+
+
+@lengths.misconception()
+def lengths_of_other(other, merges):
+    """Those are the lengths of `other`. Asked for are those of `text`."""
+    return [len(row) for row in rows(other, merges)]
+
+
 @exercise.part(points=1, answer=Count())
 def token_counts(text, merges):
     """How often each of the tokens 0 … 5 stands in the text after three merges."""
@@ -308,11 +361,7 @@ def as_often_as_ever(text, merges):
 @token_counts.misconception()
 def merged_where_it_came_first(text, merges):
     """You merged each pair at its first place. It is merged wherever it stands."""
-    row = list(map(int, text))
-    for new, pair in enumerate(merges, LETTERS):
-        for i in [i for i in range(len(row) - 1) if row[i : i + 2] == list(pair)][:1]:
-            row[i : i + 2] = [new]
-    return census(row)
+    return census(at_first_places(text, merges))
 
 
 @token_counts.misconception()
@@ -376,6 +425,39 @@ def first_merge_alone(other, merges):
 
 
 @other_encoded.misconception()
+def third_merge_missing(other, merges):
+    """The third merge is missing. All three are to be carried out, one after the other."""
+    return padded(rows(other, merges)[2])
+
+
+@other_encoded.misconception()
+def first_places_alone(other, merges):
+    """You carried out each merge at one place. It is carried out wherever its pair stands."""
+    return padded(at_first_places(other, merges))
+
+
+@other_encoded.misconception()
+def begun_on_the_right(other, merges):
+    """In a run you merged from the right. Go from left to right."""
+    return padded(from_the_right(other, merges))
+
+
+@other_encoded.misconception()
+def right_token_left_standing(other, merges):
+    """You left the right token of a merged pair standing. The new one takes the place of both."""
+    row = list(map(int, other))
+    for new, pair in enumerate(np.asarray(merges).astype(int).tolist(), LETTERS):
+        row = [new if row[i : i + 2] == pair else token for i, token in enumerate(row)]
+    return row
+
+
+@other_encoded.misconception()
+def text_encoded(text, merges):
+    """That is how `text` ends. Asked for is `other`."""
+    return padded(rows(text, merges)[-1])[:10]
+
+
+@other_encoded.misconception()
 def filled_with_zeros(other, merges):
     """You filled up with 0, which is a token. What is left over is −1."""
     return [max(token, 0) for token in padded(rows(other, merges)[-1])]
@@ -435,6 +517,20 @@ def left_over_token_merged(run):
     """The token that was left over is another one, and no pair of the second merge."""
     once = (run + 1) // 2
     return [run - 1, once, (once + 1) // 2]
+
+
+@of_the_run.misconception()
+def second_merge_forgotten(run):
+    """The second merge puts (1, 1) together. You have the tokens that were there before."""
+    once = len(merged([0] * run, (0, 0), 1))
+    return [run - 1, once, once]
+
+
+@of_the_run.misconception()
+def tokens_that_were_saved(run):
+    """You counted the tokens that are saved. How many are left?"""
+    once = merged([0] * run, (0, 0), 1)
+    return [run - 1, run - len(once), run - len(merged(once, (1, 1), 2))]
 
 
 @exercise.part(

@@ -164,6 +164,12 @@ def counted_apart(answers):
     return [exactly, normalised - exactly]
 
 
+@right.misconception()
+def wrong_ones_counted(answers):
+    """You counted what is wrong. Asked for is how many are right."""
+    return [len(answers) - each for each in right_numbers(answers)]
+
+
 def right_numbers(answers):
     """The two numbers."""
     both = pairs(answers)
@@ -215,6 +221,7 @@ def whole_words_alone(call, rng):
         "the\tfirst\n token  ",
         "An apple, a pear and the area",
         "It’s the well-known A.",
+        "One — two · √2 × 3",
         "x" * int(rng.integers(1, 5)) + " The THE the",
     ):
         agree(call(text), normalise(text))
@@ -290,6 +297,48 @@ def marks_become_blanks(text):
 
 
 @exercise.misconception(credit=0.5)
+def other_marks_deleted(text):
+    """You delete more than the 32 marks and the five beside them: `—`, `√` and the like stay."""
+    kept = "".join(c for c in text.lower() if c == "_" or c.isalnum() or c.isspace())
+    return normal(kept)
+
+
+@exercise.misconception(credit=0.5)
+def underscore_left(text):
+    """You keep `_`, which is one of the marks, and delete signs that are none of them."""
+    kept = re.sub(r"[^\w\s]", "", text.lower())
+    return " ".join(word for word in kept.split() if word not in ("a", "an", "the"))
+
+
+@exercise.misconception(credit=0.5)
+def an_left(text):
+    """`an` stays in the text. It is an article, too."""
+    kept = text.lower().translate(DELETED).split()
+    return " ".join(word for word in kept if word not in ("a", "the"))
+
+
+@exercise.misconception(credit=0.5)
+def other_blanks_left(text):
+    """Ends of lines and tabs are blanks, too: one blank comes in their place."""
+    kept = text.lower().translate(DELETED).split(" ")
+    return " ".join(word for word in kept if word and word not in ("a", "an", "the"))
+
+
+@exercise.misconception(credit=0.5)
+def double_blanks_left(text):
+    """Where an article has gone two blanks are left: make them one behind the third step."""
+    kept = " ".join(text.lower().translate(DELETED).split())
+    return re.sub(r"\b(a|an|the)\b", "", kept).strip()
+
+
+@exercise.misconception(credit=0.5)
+def marks_at_the_ends(text):
+    """You delete marks at the ends alone. They go wherever they stand."""
+    words = [word.strip(MARKS) for word in text.lower().split()]
+    return " ".join(word for word in words if word and word not in ("a", "an", "the"))
+
+
+@exercise.misconception(credit=0.5)
 def no_blanks_at_all(text):
     """You deleted all blanks. One is left between two words."""
     return normal(text).replace(" ", "")
@@ -357,6 +406,49 @@ def not_shifted(k, n):
     """The middle isn't k/n: it moves towards one half."""
     half = np.ptp(bounds(k, n)) / 2
     return np.array([k / n - half, k / n + half])
+
+
+@interval.misconception()
+def extra_below_the_root_forgotten(k, n):
+    """Below the root z²/(4n²) is missing."""
+    share, extra = k / n, Z * Z / n
+    half = Z * np.sqrt(share * (1 - share) / n) / (1 + extra)
+    middle = (share + extra / 2) / (1 + extra)
+    return np.array([middle - half, middle + half])
+
+
+@interval.misconception()
+def n_below_the_root_not_squared(k, n):
+    """Below the root z² is divided by 4 n². You divided by 4 n."""
+    share, extra = k / n, Z * Z / n
+    half = Z * np.sqrt(share * (1 - share) / n + extra / 4) / (1 + extra)
+    middle = (share + extra / 2) / (1 + extra)
+    return np.array([middle - half, middle + half])
+
+
+@interval.misconception()
+def middle_and_half_of_it(k, n):
+    """You gave the middle and half the width. Asked for are the two ends."""
+    low, high = bounds(k, n)
+    return np.array([(low + high) / 2, (high - low) / 2])
+
+
+@interval.misconception()
+def root_not_taken(k, n):
+    """You didn't take the root."""
+    share, extra = k / n, Z * Z / n
+    half = Z * (share * (1 - share) / n + extra / (4 * n)) / (1 + extra)
+    middle = (share + extra / 2) / (1 + extra)
+    return np.array([middle - half, middle + half])
+
+
+@interval.misconception()
+def half_not_divided(k, n):
+    """The denominator 1 + z²/n divides what stands behind ±, too."""
+    share, extra = k / n, Z * Z / n
+    half = Z * np.sqrt(share * (1 - share) / n + extra / (4 * n))
+    middle = (share + extra / 2) / (1 + extra)
+    return np.array([middle - half, middle + half])
 
 
 @interval.misconception()
@@ -477,6 +569,39 @@ def n_not_squared(k, n, z=1.96):
     half = z * np.sqrt(share * (1 - share) / n + extra / 4) / (1 + extra)
     middle = (share + extra / 2) / (1 + extra)
     return middle - half, middle + half
+
+
+@exercise.misconception(credit=0.3)
+def z_not_squared(k, n, z=1.96):
+    """You add z/n and z/(2n), where z²/n and z²/(2n) are meant."""
+    share, extra = k / n, z / n
+    half = z * np.sqrt(share * (1 - share) / n + z * z / (4 * n * n)) / (1 + extra)
+    middle = (share + extra / 2) / (1 + extra)
+    return middle - half, middle + half
+
+
+@exercise.misconception(credit=0.3)
+def root_forgotten(k, n, z=1.96):
+    """You don't take the root."""
+    share, extra = k / n, z * z / n
+    half = z * (share * (1 - share) / n + extra / (4 * n)) / (1 + extra)
+    middle = (share + extra / 2) / (1 + extra)
+    return middle - half, middle + half
+
+
+@exercise.misconception(credit=0.3)
+def half_divided_by_nothing(k, n, z=1.96):
+    """The denominator 1 + z²/n divides what stands behind ±, too."""
+    share, extra = k / n, z * z / n
+    half = z * np.sqrt(share * (1 - share) / n + extra / (4 * n))
+    middle = (share + extra / 2) / (1 + extra)
+    return middle - half, middle + half
+
+
+@exercise.misconception(credit=0.3)
+def numbers_of_questions(k, n, z=1.96):
+    """You return numbers of questions. Both ends are shares."""
+    return tuple(n * bounds(k, n, z))
 
 
 @exercise.misconception(credit=0.5)
@@ -627,6 +752,30 @@ def one_sided():
 
 
 @enough.misconception()
+def difference_not_squared():
+    """You didn't square the difference 0.2."""
+    return int(np.ceil(Z**2 * 2 * 0.7 * 0.3 / 0.2))
+
+
+@enough.misconception()
+def root_of_n():
+    """That is the root of n."""
+    return int(np.ceil(Z * np.sqrt(2 * 0.7 * 0.3) / 0.2))
+
+
+@enough.misconception()
+def one_deviation_alone():
+    """That is for one deviation. Asked for are 1.96."""
+    return int(np.ceil(2 * 0.7 * 0.3 / 0.2**2))
+
+
+@enough.misconception()
+def deviations_were_added():
+    """You added standard deviations. Of independent numbers the variances are added."""
+    return int(np.ceil(Z**2 * 4 * 0.7 * 0.3 / 0.2**2))
+
+
+@enough.misconception()
 def both_sides_counted():
     """That is how many questions both models answer together. Asked for is n, for each of them."""
     return 2 * int(np.ceil(Z**2 * 2 * 0.7 * 0.3 / 0.2**2))
@@ -634,7 +783,7 @@ def both_sides_counted():
 
 @enough.misconception()
 def one_model_in_n():
-    """You took one model's variance. That of the difference has both."""
+    """The variance of the difference has both models' in it. And is 1.96 squared?"""
     return int(np.ceil(Z**2 * 0.7 * 0.3 / 0.2**2))
 
 
@@ -763,6 +912,7 @@ def shares_of_windows(call, rng):
         "each key says how well it fits the model of another notebook",
         "The Keys answer — and the Values are added up, with these weights!",
         "What fits well counts much; what fits well counts little.",
+        "the keys are values, and the keys are keys",
         "next layer does the same again on what has come of nothing",
     ):
         for n in (2, 3, 5):
@@ -847,3 +997,60 @@ def last_window_forgotten(sentence, text, n=8):
     """The last window is missing: of m words, m − n + 1 have enough behind them."""
     found = windows_found(sentence, text, n)
     return float(np.mean(found[:-1])) if len(found) > 1 else 0.0
+
+
+@exercise.misconception(credit=0.5)
+def equal_windows_once(sentence, text, n=8):
+    """You count equal windows of a sentence once. Each of its windows counts."""
+    words, within = normal(sentence).split(), f" {normal(text)} "
+    n = min(n, len(words))
+    windows = {" ".join(words[i : i + n]) for i in range(len(words) - n + 1)}
+    return float(np.mean([f" {window} " in within for window in windows]))
+
+
+@exercise.misconception(credit=0.3)
+def windows_of_the_text(sentence, text, n=8):
+    """You ask which windows of the text stand in the sentence. It is the other way round."""
+    return float(np.mean(windows_found(text, sentence, n)))
+
+
+@exercise.misconception(credit=0.3)
+def order_of_words_ignored(sentence, text, n=8):
+    """You look for the words of a window one by one. They have to stand there in a row."""
+    words, known = normal(sentence).split(), {*normal(text).split()}
+    n = min(n, len(words))
+    return float(np.mean([{*words[i : i + n]} <= known for i in range(len(words) - n + 1)]))
+
+
+@exercise.misconception(credit=0.3)
+def always_eight_words(sentence, text, n=8):
+    """You always take windows of 8 words, whatever n is."""
+    return float(np.mean(windows_found(sentence, text, 8)))
+
+
+@exercise.misconception(credit=0.3)
+def number_of_windows(sentence, text, n=8):
+    """You return how many windows are there. Asked for is their share of all windows."""
+    return float(np.sum(windows_found(sentence, text, n)))
+
+
+@exercise.misconception(credit=0.5)
+def articles_left_in_windows(sentence, text, n=8):
+    """Articles stay in your windows. Both texts are normalised, and the articles go."""
+
+    def ready(each):
+        return normal(each, articles=False)
+
+    return float(np.mean(windows_found(sentence, text, n, ready)))
+
+
+@exercise.misconception(credit=0.5)
+def windows_one_too_long(sentence, text, n=8):
+    """Your windows have one word more than n."""
+    return float(np.mean(windows_found(sentence, text, n + 1)))
+
+
+@exercise.misconception(credit=0.3)
+def share_that_is_new(sentence, text, n=8):
+    """You return the share of windows that do not stand there."""
+    return 1 - float(np.mean(windows_found(sentence, text, n)))

@@ -5,6 +5,7 @@ Source: Brown et al. (2020), "Language models are few-shot learners", section 4;
 """
 
 import re
+import string
 from functools import cache
 
 import numpy as np
@@ -26,7 +27,7 @@ exercise = Exercise(
 )
 
 
-ASKED = ("scores are divided", "square root", "number of heads", "the mean")
+ASKED = ("scores are divided", "square root", "number of heads", "the score")
 
 
 @cache
@@ -48,10 +49,7 @@ def stands():
 
 @stands.misconception()
 def lines_not_joined():
-    """Some are missing: over the end of a line, with several blanks, or in “the means”.
-
-    Make one blank of all that is blank between two words, and count within longer words, too.
-    """
+    """Some go over the end of a line. Make one blank of all that is blank between two words."""
     return counted(lessons().lower())
 
 
@@ -69,8 +67,74 @@ def as_it_stands():
 
 @stands.misconception()
 def lines_counted():
-    """You counted lines in which they stand. Some lines, or sentences, have two."""
+    """You counted lines in which they stand. Some lines have two, and some go over an end."""
     return np.array([sum(w in line for line in lessons().lower().splitlines()) for w in ASKED])
+
+
+@stands.misconception()
+def sentences_counted():
+    """You counted sentences in which they stand. Some have two."""
+    text = " ".join(lessons().lower().split())
+    return np.array([sum(w in each for each in re.split(r"[.!?:]", text)) for w in ASKED])
+
+
+@stands.misconception()
+def paragraphs_counted():
+    """You counted paragraphs in which they stand. Most have several."""
+    parts = [" ".join(part.split()) for part in lessons().lower().split("\n\n")]
+    return np.array([sum(w in part for part in parts) for w in ASKED])
+
+
+@stands.misconception()
+def whole_words_alone():
+    """You counted whole words. “The scores” has “the score”, and counts."""
+    text = " ".join(lessons().lower().split())
+    return [len(re.findall(rf"\b{words}\b", text)) for words in ASKED]
+
+
+@stands.misconception()
+def pieces_counted():
+    """You counted pieces. Who cuts a text at two places has three of them."""
+    text = " ".join(lessons().lower().split())
+    return [len(text.split(words)) for words in ASKED]
+
+
+@stands.misconception()
+def text_normalised():
+    """You deleted articles or marks as well. Blanks alone are changed, and large letters."""
+    deleted = str.maketrans("", "", string.punctuation + "“”‘’…")
+    words = lessons().lower().translate(deleted).split()
+    return counted(" ".join(word for word in words if word not in ("a", "an", "the")))
+
+
+@stands.misconception()
+def all_normalised():
+    """You deleted the articles, and so “the score” became “score”. They count here."""
+    deleted = str.maketrans("", "", string.punctuation + "“”‘’…")
+    words = lessons().lower().translate(deleted).split()
+    text = " ".join(word for word in words if word not in ("a", "an", "the"))
+    return [text.count(words.removeprefix("the ")) for words in ASKED]
+
+
+@stands.misconception()
+def marks_deleted():
+    """You deleted marks, and found words together that a mark keeps apart."""
+    deleted = str.maketrans("", "", string.punctuation + "“”‘’…")
+    return counted(" ".join(lessons().lower().translate(deleted).split()))
+
+
+@stands.misconception()
+def first_part_alone():
+    """You searched the first 300,000 bytes. The whole file is asked for."""
+    text = lessons().encode()[:300_000].decode(errors="ignore")
+    return counted(" ".join(text.lower().split()))
+
+
+@stands.misconception()
+def last_part_alone():
+    """You searched the bytes from the 300,000th on. The whole file is asked for."""
+    text = lessons().encode()[300_000:].decode(errors="ignore")
+    return counted(" ".join(text.lower().split()))
 
 
 @stands.misconception()

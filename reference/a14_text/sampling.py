@@ -30,26 +30,38 @@ exercise = Exercise(
 )
 
 V = 6
+#: How many tokens top-p keeps, at temperature T and at 1: no pair of numbers is that of many.
+KEPT = (2, 3), (2, 4), (3, 2), (3, 2), (3, 5), (4, 2), (4, 2), (4, 5)
 
 
 @exercise.variant
 def draw(rng):
     """z: (6,), logits; T: the temperature; k, p: what is kept; table: (6, 6), start: for part 6."""
+    wanted = KEPT[rng.integers(len(KEPT))]
     while True:
         gaps = rng.choice([0.5, 1.0, 1.5], 5)
         gaps[2] = 0  # the third and the fourth are level
         z = float(rng.integers(-2, 2)) + np.append(np.cumsum(gaps[::-1])[::-1], 0)
-        T, p = float(rng.choice([0.5, 2.0, 2.5])), float(rng.choice([0.6, 0.7, 0.75, 0.8, 0.9]))
-        warm = softmax(z / T)
-        if count_of(likeliest(warm, 3), p) < min(3, count_of(warm, p)):
+        T, p = float(rng.choice([0.5, 1.5, 2.0, 2.5])), int(rng.integers(12, 20)) / 20
+        warm, cold = softmax(z / T), softmax(z)
+        first = count_of(likeliest(warm, 3), p) < min(3, count_of(warm, p))
+        if first and (count_of(warm, p), count_of(cold, p)) == wanted:
             break
-    while True:
-        table = np.array([rng.permutation(V) for _ in range(V)])
-        start = int(rng.integers(V))
-        path = written(table, start, 12)
-        if 1 < repeats_after(path) < len(set(path)) <= 5:
-            break
+    table, start = circle(rng)
     return {"z": rng.permutation(z), "T": T, "k": 3, "p": p, "table": table, "start": start}
+
+
+def circle(rng, size=7):
+    """Logits behind each of some tokens, and a start from which one comes to a circle of them."""
+    round_, ids = int(rng.integers(2, 6)), rng.permutation(size)
+    before = int(rng.integers(2, min(4, size - round_) + 1))
+    behind = rng.permutation(size)  # of tokens that the path never meets
+    behind[ids[: before + round_]] = [*ids[1 : before + round_], ids[before]]
+    table = np.array([rng.permutation(size) for _ in range(size)])
+    for row, token in zip(table, behind, strict=True):
+        top = int(np.argmax(row))
+        row[[token, top]] = row[[top, token]]
+    return table, int(ids[0])
 
 
 def ranked(weights):
@@ -111,6 +123,18 @@ def softmax_of_probabilities(z, T):
     return softmax(softmax(1.0 * z) / T)
 
 
+@warm.misconception()
+def powers_not_shared_out(z, T):
+    """Yours are powers of e, which don't add up to 1. What is each one's share?"""
+    return np.exp(z / T)
+
+
+@warm.misconception()
+def temperature_in_the_powers(z, T):
+    """You divided powers of e by T. Logits are divided, before the powers are taken."""
+    return np.exp(z) / T
+
+
 @exercise.part(points=0.75, answer=Numbers())
 def top_k(z, k):
     """At temperature 1, the probabilities if only the k likeliest tokens are kept, shape (6,)."""
@@ -151,6 +175,33 @@ def unlikeliest_kept(z, k):
     return kept_only(p, ranked(-p)[:k])
 
 
+@top_k.misconception()
+def k_at_your_temperature(z, T, k):
+    """You took your T. Asked for is temperature 1."""
+    return likeliest(softmax(z / T), k)
+
+
+@top_k.misconception()
+def softmax_of_those_left(z, k):
+    """You took a softmax of probabilities. Those that are left are divided by their sum."""
+    ids = ranked(z)[:k]
+    left = np.zeros(V)
+    left[ids] = softmax(softmax(1.0 * z)[ids])
+    return left
+
+
+@top_k.misconception()
+def one_of_k_missing(z, k):
+    """You kept one token less than k."""
+    return likeliest(softmax(1.0 * z), k - 1)
+
+
+@top_k.misconception()
+def k_in_order_of_size(z, k):
+    """Yours stand in order of size. Each belongs to its token's place."""
+    return np.sort(likeliest(softmax(1.0 * z), k))[::-1]
+
+
 @exercise.part(points=0.75, answer=Numbers())
 def top_p(z, p):
     """At temperature 1, the probabilities if top-p keeps its tokens, shape (6,)."""
@@ -187,6 +238,12 @@ def from_the_unlikely_end(z, p):
     return kept_only(probabilities, ids[:many])
 
 
+@top_p.misconception()
+def p_at_your_temperature(z, T, p):
+    """You took your T. Asked for is temperature 1."""
+    return nucleus(softmax(z / T), p)
+
+
 @exercise.part(points=0.5, answer=Count())
 def sizes(z, T, p):
     """How many tokens top-p keeps: at temperature T, and at temperature 1."""
@@ -207,7 +264,7 @@ def temperature_changes_nothing(z, p):
 
 @sizes.misconception()
 def before_p_is_reached(z, T, p):
-    """You counted tokens that have less than p together. The one that reaches it is kept, too."""
+    """So many have less than p together. The one that reaches it is kept, too; k is left out."""
     return [count_of(softmax(z / T), p) - 1, count_of(softmax(1.0 * z), p) - 1]
 
 
@@ -217,6 +274,18 @@ def top_k_as_well(z, T, k, p):
     return [count_of(likeliest(softmax(z / t), k), p) for t in (T, 1.0)]
 
 
+@sizes.misconception()
+def one_token_above_p(z, T, p):
+    """You counted a token more than it takes to reach p."""
+    return [count_of(softmax(z / T), p) + 1, count_of(softmax(1.0 * z), p) + 1]
+
+
+@sizes.misconception()
+def sizes_multiplied(z, T, p):
+    """You multiplied logits by T. They are divided: cold sharpens, and heat levels."""
+    return [count_of(softmax(z * T), p), count_of(softmax(1.0 * z), p)]
+
+
 @exercise.part(points=1, answer=Numbers())
 def all_three(z, T, k, p):
     """Temperature, then the k likeliest, then top-p of what is left, shape (6,)."""
@@ -224,8 +293,16 @@ def all_three(z, T, k, p):
 
 
 @all_three.misconception()
+def stopped_before_p(z, T, k, p):
+    """Together your tokens have less than p. The one that reaches it is kept as well."""
+    left = likeliest(softmax(z / T), k)
+    many = count_of(left, p) - 1
+    return likeliest(left, many) if many else np.zeros(V)
+
+
+@all_three.misconception()
 def sum_of_all(z, T, k, p):
-    """You added up probabilities as they were before top-k. It adds up those shared out anew."""
+    """Top-p cut off too little: it adds up shares at temperature T, made anew behind top-k."""
     warm = softmax(z / T)
     return likeliest(warm, min(k, count_of(warm, p)))
 
@@ -241,6 +318,19 @@ def temperature_last(z, T, k, p):
 def temperature_forgotten(z, k, p):
     """You cut rightly, and the temperature is missing."""
     return nucleus(likeliest(softmax(1.0 * z), k), p)
+
+
+@all_three.misconception(credit=0.5)
+def all_three_not_shared_out(z, T, k, p):
+    """These do not add up to 1: those that are left share what the others had."""
+    warm = softmax(z / T)
+    return warm * (nucleus(likeliest(warm, k), p) > 0)
+
+
+@all_three.misconception()
+def all_three_multiplied(z, T, k, p):
+    """You multiplied by T. Heat levels differences, cold sharpens them."""
+    return nucleus(likeliest(softmax(z * T), k), p)
 
 
 @exercise.reference
@@ -400,7 +490,7 @@ def temperature_after_the_cuts(z, temperature=1.0, k=None, p=None):
 
 @exercise.misconception(credit=0.5)
 def top_p_before_top_k(z, temperature=1.0, k=None, p=None):
-    """You cut by p before you cut by k. By then the probabilities are others."""
+    """Top-p adds up what was there before top-k. It comes behind it, and adds up new shares."""
     found = cut(z, temperature, None, p)
     return found if k is None else likeliest(found, k)
 
@@ -421,6 +511,88 @@ def maybe_none_before_p(z, temperature=1.0, k=None, p=None):
             return kept_only(found, ids[: int(np.sum(np.cumsum(found[ids]) <= p))])
 
     return cut(z, temperature, k, p, sum_up=sum_up)
+
+
+@exercise.misconception(credit=0.3)
+def one_above_p(z, temperature=1.0, k=None, p=None):
+    """Top-p keeps one token more than it takes to reach p."""
+    return cut(z, temperature, k, p, sum_up=lambda q, p: likeliest(q, count_of(q, p) + 1))
+
+
+@exercise.misconception(credit=0.3)
+def one_less_than_k(z, temperature=1.0, k=None, p=None):
+    """Top-k keeps one token less than k."""
+    return cut(z, temperature, k, p, keep=lambda q, k: likeliest(q, max(k - 1, 1)))
+
+
+@exercise.misconception(credit=0.3)
+def one_more_than_k(z, temperature=1.0, k=None, p=None):
+    """Top-k keeps one token more than k."""
+    return cut(z, temperature, k, p, keep=lambda q, k: likeliest(q, k + 1))
+
+
+@exercise.misconception(credit=0.3)
+def unlikely_ones_kept(z, temperature=1.0, k=None, p=None):
+    """You keep the least likely tokens."""
+
+    def sum_up(found, p):
+        ids = ranked(-found)
+        return kept_only(found, ids[: int(np.sum(np.cumsum(found[ids]) < p - 1e-12)) + 1])
+
+    def keep(found, k):
+        return kept_only(found, ranked(-found)[:k])
+
+    return cut(z, temperature, k, p, keep=keep, sum_up=sum_up)
+
+
+@exercise.misconception(credit=0.3)
+def added_up_from_the_unlikely_end(z, temperature=1.0, k=None, p=None):
+    """Top-p begins with the likeliest token. You begin with the least likely one."""
+
+    def sum_up(found, p):
+        ids = ranked(-found)
+        return kept_only(found, ids[: int(np.sum(np.cumsum(found[ids]) < p - 1e-12)) + 1])
+
+    return cut(z, temperature, k, p, sum_up=sum_up)
+
+
+@exercise.misconception(credit=0.3)
+def in_order_of_size(z, temperature=1.0, k=None, p=None):
+    """Yours stand in order of size. Each belongs to its token's place."""
+    found = cut(z, temperature, k, p)
+    return found if k is None and p is None else np.sort(found)[::-1]
+
+
+@exercise.misconception(credit=0.3)
+def softmax_once_more(z, temperature=1.0, k=None, p=None):
+    """You take a softmax of probabilities. It is taken once, of logits."""
+    found = cut(z, temperature, k, p)
+    return (
+        found
+        if temperature == 0
+        else np.where(found > 0, np.exp(found), 0) / np.sum(np.where(found > 0, np.exp(found), 0))
+    )
+
+
+@exercise.misconception(credit=0.3)
+def temperature_of_probabilities(z, temperature=1.0, k=None, p=None):
+    """You divide probabilities by the temperature, and the softmax is there already.
+
+    The logits are divided, before it.
+    """
+    return cut(z, temperature, k, p, first=lambda _: softmax(softmax(z - z.max()) / temperature))
+
+
+@exercise.misconception
+def k_not_handed_on(z, temperature=1.0, k=None, p=None):
+    """k has no effect."""
+    return cut(z, temperature, None, p)
+
+
+@exercise.misconception
+def p_not_handed_on(z, temperature=1.0, k=None, p=None):
+    """p has no effect."""
+    return cut(z, temperature, k, None)
 
 
 @exercise.misconception(credit=0.3)
@@ -544,6 +716,8 @@ DRAWS = 20_000
 # X² of five tokens has four degrees of freedom, and P(X² > x) = e^(-x/2) (1 + x/2): for 55 that is
 # 3.2e-11, so that of all right answers in one hundred million gradings less than one fails.
 TOO_FAR = 55.0
+# The sum of four has sixteen, and P(X² < x) is at most (x/2)^8/8!: 2.5e-13.
+TOO_NEAR = 0.2
 TOO_MANY = 7.0  # deviations: passed by chance once in four hundred billion draws
 
 
@@ -588,7 +762,7 @@ def as_often_as_they_should(call, rng):
 
     A token is followed by the same one as often as chance does that, too.
     """
-    z = np.array([2.0, 1.0, 0.5, 0.0, -0.5, -2.0, -2.5])
+    z, total, freedom = np.array([2.0, 1.0, 0.5, 0.0, -0.5, -2.0, -2.5]), 0.0, 0
     for temperature, k, p in ((1.0, 5, None), (2.0, 5, None), (0.7, 5, 1.0), (1.5, None, 0.88)):
         args = (rng.permutation(z), DRAWS, int(rng.integers(1 << 30)), temperature, k, p)
         law = np.asarray(call.own(shaped)(args[0], temperature, k, p), float)
@@ -600,6 +774,11 @@ def as_often_as_they_should(call, rng):
         )
         independent = in_a_row(found, law) < TOO_MANY
         require(independent, "a token has to do with the one before it: they aren't independent")
+        total, freedom = total + distance, freedom + np.count_nonzero(law) - 1
+    require(
+        freedom < 16 or total > TOO_NEAR,
+        "tokens come as often as they should, nearer than chance ever lets them: nothing is drawn",
+    )
 
 
 @exercise.check(points=0.25)
@@ -653,17 +832,48 @@ def evenly_spaced(z, size, seed, temperature=1.0, k=None, p=None):
     return np.searchsorted(sums / sums[-1], (np.arange(size) + 0.5) / size, side="right")
 
 
-@exercise.misconception
-def one_seed_for_all(z, size, seed, temperature=1.0, k=None, p=None):
-    """Every seed gives the same tokens: make the generator from the seed that comes in."""
-    return sample(z, size, 0, temperature, k, p)
+@exercise.misconception(credit=0.5)
+def exact_shares_shuffled(z, size, seed, temperature=1.0, k=None, p=None):
+    """You give every token its share and shuffle. Drawn independently, they come by chance."""
+    law = shaped(z, temperature, k, p)
+    tokens = np.repeat(
+        np.arange(len(z)), np.diff(np.rint(np.cumsum(law) * size), prepend=0).astype(int)
+    )
+    return np.random.default_rng(seed).permutation(tokens)
 
 
 @exercise.misconception(credit=0.5)
-def place_among_those_left(z, size, seed, temperature=1.0, k=None, p=None):
-    """You return places among the tokens that are left. Asked for are their ids."""
+def one_number_and_even_steps(z, size, seed, temperature=1.0, k=None, p=None):
+    """You draw one number and go on in even steps: tokens are drawn independently of each other."""
+    rng, sums = np.random.default_rng(seed), np.cumsum(shaped(z, temperature, k, p))
+    u = (np.arange(size) + rng.random()) / size
+    return rng.permutation(np.searchsorted(sums / sums[-1], u, side="right"))
+
+
+@exercise.misconception(credit=0.5)
+def tokens_in_order(z, size, seed, temperature=1.0, k=None, p=None):
+    """Your tokens come in order of their ids. Drawn independently, they come in any."""
+    return np.sort(sample(z, size, seed, temperature, k, p))
+
+
+@exercise.misconception(credit=0.3)
+def softmax_before_the_draw(z, size, seed, temperature=1.0, k=None, p=None):
+    """You take a softmax of probabilities before you draw."""
     law = shaped(z, temperature, k, p)
-    return np.random.default_rng(seed).choice(np.count_nonzero(law), size, p=law[law > 0])
+    law = np.where(law > 0, np.exp(law), 0)
+    return np.random.default_rng(seed).choice(len(z), size, p=law / law.sum())
+
+
+@exercise.misconception(credit=0.3)
+def drawn_from_the_logits(z, size, seed, temperature=1.0, k=None, p=None):
+    """You draw at temperature T, and cut nothing off by p."""
+    return sample(z, size, seed, temperature, k)
+
+
+@exercise.misconception(credit=0.3)
+def drawn_without_k(z, size, seed, temperature=1.0, k=None, p=None):
+    """You draw at temperature T, and cut nothing off by k."""
+    return sample(z, size, seed, temperature, None, p)
 
 
 def written(table, start, length):

@@ -5,7 +5,7 @@ Source: Sennrich et al. (2016), section 3.2; Vaswani et al. (2017), table 1, for
 
 import numpy as np
 
-from autograder.exercise import Choice, Count, Exercise, Formula, Numbers
+from autograder.exercise import Choice, Count, Exercise, Formula, Numbers, data_file
 
 exercise = Exercise(
     "tokens_cost",
@@ -74,6 +74,21 @@ def vocabulary_over_tokens():
     return SIZES / TOKENS
 
 
+@bytes_per_token.misconception()
+def mean_of_the_vocabulary():
+    """You took the mean over the vocabulary. Common tokens count as often as they stand."""
+    size = [1] * 256
+    for one, two in np.load(data_file("a14_text/merges.npy")).astype(int).tolist():
+        size.append(size[one] + size[two])
+    return [np.mean(size[:V]) for V in SIZES]
+
+
+@bytes_per_token.misconception()
+def merges_for_tokens():
+    """You divided by the number of merges. How many tokens share the bytes of the text?"""
+    return TOKENS[0] / np.maximum(SIZES - 256, 1)
+
+
 @exercise.part(points=1, answer=Numbers())
 def share(L, d):
     """The share of embedding and output matrix among all weights, for the seven vocabularies."""
@@ -114,6 +129,30 @@ def one_of_both_in_the_numerator(L, d):
 def rest_of_the_weights(L, d):
     """That is the share of the blocks."""
     return 12 * L * d * d / (2 * SIZES * d + 12 * L * d * d)
+
+
+@share.misconception()
+def feed_forward_alone(L, d):
+    """The feed-forward layer has 8 d² weights, and attention 4 d² more."""
+    return 2 * SIZES * d / (2 * SIZES * d + 8 * L * d * d)
+
+
+@share.misconception()
+def width_not_squared(L, d):
+    """A block has 12 d² weights, and not 12 d."""
+    return 2 * SIZES * d / (2 * SIZES * d + 12 * L * d)
+
+
+@share.misconception()
+def rows_without_a_width(L, d):
+    """Each of both matrices has V d weights, and not V."""
+    return 2 * SIZES / (2 * SIZES + 12 * L * d * d)
+
+
+@share.misconception()
+def blocks_with_both(L, d):
+    """You divided the blocks by the two matrices. Asked for is their share of all weights."""
+    return 12 * L * d * d / (2 * SIZES * d)
 
 
 @exercise.part(points=1.5, answer=Numbers())
@@ -164,6 +203,24 @@ def logits_without_width(L, d, bytes_per_token):
     return (12 * L * d * d + SIZES) / bytes_per_token
 
 
+@madds_per_byte.misconception()
+def one_block_per_byte(L, d, bytes_per_token):
+    """The model has L blocks, and each of them works on every token."""
+    return (12 * d * d + SIZES * d) / bytes_per_token
+
+
+@madds_per_byte.misconception()
+def width_of_a_block_not_squared(L, d, bytes_per_token):
+    """A block takes 12 d² multiply–adds for a token, and not 12 d."""
+    return (12 * L * d + SIZES * d) / bytes_per_token
+
+
+@madds_per_byte.misconception()
+def output_alone(d, bytes_per_token):
+    """The blocks are missing: each takes 12 d² multiply–adds for a token."""
+    return SIZES * d / bytes_per_token
+
+
 @exercise.part(points=0.75, answer=Count())
 def best(madds_per_byte):
     """The vocabulary with the fewest multiply–adds for each byte, of the seven."""
@@ -186,6 +243,30 @@ def smallest_one():
 def its_place(madds_per_byte):
     """That is its place in the list. Asked for is the vocabulary."""
     return int(np.argmin(madds_per_byte))
+
+
+@best.misconception()
+def one_larger(madds_per_byte):
+    """With a smaller one of the seven they are fewer. Does the embedding's look-up multiply?"""
+    return SIZES[(np.argmin(madds_per_byte) + 1) % 7]
+
+
+@best.misconception()
+def one_smaller(madds_per_byte):
+    """With a larger one they are fewer, unless you count the embedding: a look-up is free."""
+    return SIZES[np.argmin(madds_per_byte) - 1]
+
+
+@best.misconception()
+def two_larger(madds_per_byte):
+    """With a smaller one of the seven they are fewer: look for the least of your own numbers."""
+    return SIZES[(np.argmin(madds_per_byte) + 2) % 7]
+
+
+@best.misconception()
+def two_smaller(madds_per_byte):
+    """With a larger one they are fewer, unless you count the embedding: a look-up is free."""
+    return SIZES[np.argmin(madds_per_byte) - 2]
 
 
 @exercise.part(points=1, answer=Formula("n V L d", {"*": "positive"}))
@@ -254,6 +335,36 @@ def logits_at_width_one():
     return "n/(12*L*d^2 + V + 1)"
 
 
+@places.misconception()
+def sign_of_the_new_logit():
+    """The tokens that are left have the new logit: n − m of them, not n + m."""
+    return "n/(12*L*d + V - 1)"
+
+
+@places.misconception()
+def new_logit_costs_one():
+    """A new logit is an inner product of d numbers: it costs d for each token."""
+    return "n/(12*L*d^2 + V*d + d)"
+
+
+@places.misconception()
+def one_block_of_all():
+    """The model has L blocks: a token that is saved saves the work of all of them."""
+    return "n/(12*d + V + 1)"
+
+
+@places.misconception()
+def all_logits_anew():
+    """One merge more makes one logit more for each token, and not V + 1 of them."""
+    return "n*(V + 1)/(12*L*d + V + 1)"
+
+
+@places.misconception()
+def width_left_over():
+    """Each side has a factor d that goes out: a block takes 12 d², a logit d."""
+    return "n/(12*L + V + 1)"
+
+
 @exercise.part(points=0.5, answer=Numbers(tolerance=0.06))
 def first_pays_from(places, L, d):
     """The same for the first merge of all, of the 351,405 bytes."""
@@ -291,6 +402,30 @@ def blocks_left_out_in_numbers(places, d):
 
 
 @first_pays_from.misconception()
+def tokens_behind_the_merge(places, L, d):
+    """You put in the tokens that are left behind the first merge. n is how many come before it."""
+    return places(n=351405 - 8186, V=256, L=L, d=d)
+
+
+@first_pays_from.misconception()
+def vocabulary_behind_the_merge(places, L, d):
+    """You put in the vocabulary behind the merge. V is how many tokens there are before it."""
+    return places(n=351405, V=257, L=L, d=d)
+
+
+@first_pays_from.misconception()
+def all_vocabulary_at_once(places, L, d):
+    """You put in the largest vocabulary. Before the first merge there are 256 tokens."""
+    return places(n=351405, V=1000, L=L, d=d)
+
+
+@first_pays_from.misconception()
+def next_vocabulary_of_the_table(places, L, d):
+    """Those are the tokens of the vocabulary of 320. Before the first merge there are 351,405."""
+    return places(n=235263, V=256, L=L, d=d)
+
+
+@first_pays_from.misconception()
 def places_that_there_are():
     """So many places there are. From how many on does a merge pay?"""
     return 8186.0
@@ -321,9 +456,21 @@ def share_that_is_left(bytes_per_token):
 
 
 @pairs.misconception()
+def tokens_that_are_fewer(bytes_per_token):
+    """By that share there are fewer scores. How many times fewer are they?"""
+    return 1 - bytes_per_token[6] ** -2 if len(bytes_per_token) == 7 else np.nan
+
+
+@pairs.misconception()
 def difference_of_scores():
     """You took the difference. Asked for is the factor."""
     return float(TOKENS[0]) ** 2 - float(TOKENS[6]) ** 2
+
+
+@pairs.misconception()
+def of_the_first_step(bytes_per_token):
+    """That is from 256 to 320. Asked for is from 256 to 1000."""
+    return bytes_per_token[1] ** 2 if len(bytes_per_token) == 7 else np.nan
 
 
 @exercise.part(points=0.5, answer=Numbers())
@@ -348,6 +495,12 @@ def window_of_bytes(window):
 def another_vocabulary(window):
     """That is with a vocabulary of 512. Asked for is that of 1000."""
     return window * TOKENS[0] / TOKENS[3]
+
+
+@seen.misconception()
+def one_vocabulary_before(window):
+    """That is with a vocabulary of 768. Asked for is that of 1000."""
+    return window * TOKENS[0] / TOKENS[5]
 
 
 @seen.misconception()

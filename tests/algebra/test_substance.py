@@ -125,6 +125,12 @@ def test_lines_from_one_quotient_to_another_are_steps():
     assert BELOW_ONE.examine(lines).credit == 1
 
 
+def test_a_quotient_prepares_a_step_behind_its_halves_too():
+    first = "1/(1 + exp(-t)*sum(exp(s_k), k))"
+    lines = [first, f"({first})/2 + ({first})/2", "1/(1 + exp(-t)*exp(L))", BELOW_ONE.target]
+    assert BELOW_ONE.examine(lines).credit == 1
+
+
 def test_mixtures_one_after_the_other_are_none_either():
     mixed = [f"({3 - n}*({SIZE.start}) + {n + 1}*({SIZE.target}))/4" for n in range(3)]
     assert SIZE.examine([*mixed, SIZE.target]).credit == 0

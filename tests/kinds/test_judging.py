@@ -22,6 +22,15 @@ def test_four_digits_suffice_whatever_the_size(number, digits):
     assert credit(float(f"{number:.{digits}g}"), number) == 1
 
 
+@pytest.mark.parametrize("tenths", ["1 1.5 1.7 2 2.2", [1, 1.5, 1.7, 2, 2.2]])
+def test_rounded_numbers_may_have_lost_a_zero_at_the_end(tenths):
+    right = KIND.read([1, 1.4937, 1.7119, 2.0197, 2.2398])
+    found = KIND.judge(KIND.read(tenths, like=right), right)
+    assert (found.note, found.credit) == ("too_coarse", pytest.approx(0.6))
+    other = KIND.read("1 1.5 1.7 2 2.3", like=right)
+    assert KIND.judge(other, right).note == ""
+
+
 @given(st.floats(1e-5, 1e5))
 def test_the_tolerance_has_no_cliff(number):
     at, beside = tolerance_of(number, KIND.rule), tolerance_of(number * 1.001, KIND.rule)

@@ -478,6 +478,23 @@ def test_few_digits_get_a_word_beforehand(few):
     assert "fewer than 4 digits" in read(few, SCALAR).advice
 
 
+@pytest.mark.parametrize(
+    ("array", "few"),
+    [
+        ([0.2, 0.5, 0.625], False),
+        ([0.2, 1 / 3], False),
+        ([0.2, 0.5, 0.62], False),
+        ([0.33, 0.5], True),
+        ([0.33, 0.67, 0.5], True),
+        ([1, 1.5, 1.7, 2, 2.2], True),
+    ],
+)
+def test_short_numbers_of_a_computed_array_get_none_and_rounded_ones_do(array, few):
+    asked = {"kind": "numbers", "shape": [len(array)]}
+    assert bool(read(np.array(array), asked).advice) is few
+    assert read(array[:2], asked | {"shape": [2]}).advice  # who types them may have rounded
+
+
 @pytest.mark.parametrize("enough", ["0.3333", "1/3", 1 / 3, 2, 2.0, "3", 0])
 def test_enough_digits_get_none(enough):
     assert read(enough, SCALAR).advice == ""

@@ -84,7 +84,8 @@ class Route:
         ends = (task.given, task.result, *(step.line for step in path[-1:]))
         for place, step in enumerate(path):
             line = step.line
-            after = path[place + 1].line if place + 1 < len(path) else task.result
+            others = (s.line for s in path[place + 1 :] if s.line.essence != line.essence)
+            after = next(others, task.result)
             alike = before.essence == line.essence
             if task.repeats(before, line) or (not alike and task.mixes(line, task.given, before)):
                 if not task.bridges(line, after):
