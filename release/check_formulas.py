@@ -1,8 +1,8 @@
 """The form of a formula: can it be read, in which names, and as what?  Nothing is computed.
 
 This module and the grammar that it builds on need the standard library alone: they are put into
-the file that students' notebooks look at formulas with (autograder/course/shipping.py), so that a
-notebook reads a formula just as the grader does.
+the file that students' notebooks look at formulas with (autograder/course/release/shipping.py), so
+that a notebook reads a formula just as the grader does.
 """
 
 from __future__ import annotations
