@@ -13,10 +13,10 @@ import numpy as np
 
 from autograder.student.rounding import rounding_of
 
-#: What is said of numbers that are right to single precision alone.
+#: What is said of numbers that are right to single precision alone, from whatever cause.
 SINGLE = (
-    "is right to the digits of float32 alone: is something computed in that type, or is a constant "
-    "short? The dtype should be that of the inputs, float64"
+    "is right to the digits of float32 alone: is a step computed in that type, is a constant "
+    "short, or is a small term, such as an ε, missing or in another place?"
 )
 _SINGLE = 2e-6  # sixteen roundings of float32
 

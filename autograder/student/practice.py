@@ -218,6 +218,7 @@ _MARKS = {
     "partly": "~ partly ",
     "mistake": "✗ mistake",
     "wrong": "✗ wrong  ",
+    "open": "? open   ",
     "form": "✗ form   ",
     "blank": "– blank  ",
 }

@@ -96,7 +96,13 @@ class _Own:
             return Said(name, "mistake", _either(mistakes))
         if says := self._shown(part, answer):
             return Said(name, "mistake", " ".join(filter(None, [best.feedback, *says])))
-        return Said(name, "partly" if best.credit else "wrong", self._wrong(part, answer, best))
+        said = self._wrong(part, answer, best)
+        if best.credit:
+            return Said(name, "partly", said)
+        if unknown := [n for n in part["needs"] if n in self._given and not self._met[n]]:
+            first = f"It may follow from your {' and '.join(unknown)}: mend that first."
+            return Said(name, "open", " ".join(filter(None, [said, first])))
+        return Said(name, "wrong", said)
 
     def _shown(self, part: PracticePart, answer: Reading) -> list[str]:
         """Return what is said of each mistake that is among the letters of an answer."""
@@ -148,15 +154,11 @@ class _Own:
         return Said(part["name"], "mistake", _either(says)) if says else None
 
     def _wrong(self, part: PracticePart, answer: Reading, best: Judgement) -> str:
-        """Say how much of an answer is right, and where it may come from."""
+        """Say how much of an answer is right."""
         case = self._right[part["name"]]
         right = recorded(part, case["right"][0]).value
         many = "" if best.note else _how_many(part, answer, right)
-        said = [many or best.feedback]
-        unknown = [n for n in part["needs"] if n in self._given and not self._met[n]]
-        if unknown and not best.credit:
-            said.append(f"It may follow from your {' and '.join(unknown)}: mend that first.")
-        return " ".join(filter(None, said))
+        return many or best.feedback
 
 
 def _judged(part: PracticePart, answer: Reading, right: Any, slack: Any) -> Judgement:

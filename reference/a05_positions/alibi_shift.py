@@ -115,6 +115,18 @@ def one_step(slope):
 
 
 @weight_ratio.misconception()
+def one_step_too_few(slope, steps):
+    """That is one step too few: count the steps between the keys, not the keys in between."""
+    return np.exp(-slope * (steps - 1))
+
+
+@weight_ratio.misconception()
+def one_step_too_many(slope, steps):
+    """That is one step too many: count the steps between the keys, not the keys."""
+    return np.exp(-slope * (steps + 1))
+
+
+@weight_ratio.misconception()
 def powers_of_two(slope, steps):
     """You took a power of 2. A softmax takes powers of e."""
     return 2 ** (-slope * steps)
@@ -130,7 +142,8 @@ def linear_decay(slope, steps):
     points=0.5,
     answer=Choice(
         [
-            "Yes, by the same proof.",
+            "Yes, by the same proof: what the query adds is in every score, with a mask and "
+            "without one.",
             "Yes, but only for queries in the middle of the text.",
             "No: with keys on both sides of the query the factor that cancels is not the same "
             "for all.",

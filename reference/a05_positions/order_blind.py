@@ -86,7 +86,7 @@ def first_word_of_both(X):
     points=0.5,
     answer=Choice(
         [
-            "Invariance: permuting the inputs leaves the list of outputs as it is.",
+            "Invariance: permuting the inputs leaves the list of outputs exactly as it is.",
             "Equivariance: permuting the inputs permutes the outputs in the same way.",
             "Translation equivariance: shifting the sentence shifts the outputs.",
             "None: with other vectors the two rows would differ.",

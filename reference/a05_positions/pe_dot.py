@@ -74,6 +74,12 @@ def both_columns_alike():
     return "2*cos(k*w1) + 2*cos(k*w2) + 2*cos(k*w3)"
 
 
+@closed_form.misconception()
+def closed_form_divided():
+    """These are cosines of angles between encodings: you divided by their lengths."""
+    return "(cos(k*w1) + cos(k*w2) + cos(k*w3))/3"
+
+
 @exercise.part(points=1, answer=Numbers())
 def small(base):
     """The products for k = 0, 1, 2, 3 at d = 4 and your base, shape (4,)."""
@@ -181,10 +187,11 @@ def curve_exponent_doubled():
     points=0.5,
     answer=Choice(
         [
-            "The farther, the smaller: it falls all the way.",
+            "The farther, the smaller: it falls all the way, so that no two distances share a "
+            "value.",
             "It falls at first and then wavers; it can't tell a position before from one behind.",
             "It tells a position before from one behind.",
-            "Beyond some distance positions are orthogonal.",
+            "Beyond some distance positions are orthogonal: the product stays at 0 from there.",
         ]
     ),
 )

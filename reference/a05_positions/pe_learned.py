@@ -51,6 +51,12 @@ def shorter_entries_counted(d, short, long):
     return [short * d, short * d, long * d]
 
 
+@tables.misconception(credit=0.5)
+def one_position_too_many(d, short, long):
+    """You gave a table one row more than there are positions: they are counted from 0."""
+    return [0, (short + 1) * d, (long + 1) * d]
+
+
 @tables.misconception()
 def one_table_per_layer(d, short, long):
     """Six layers, six tables? Positions are added once, below the first layer."""
@@ -96,7 +102,7 @@ def advantages():
     points=0.25,
     answer=Choice(
         [
-            "A learned table, since it was clearly better.",
+            "A learned table, since it gave clearly better results than sinusoids.",
             "Sinusoids, since learned vectors were clearly worse.",
             "Sinusoids, although learned vectors gave nearly the same results.",
             "Rotations of queries and keys.",

@@ -245,6 +245,12 @@ def difference_of_the_shifts():
 
 
 @composition.misconception()
+def diagonal_of_the_difference():
+    """cos a cos b − sin a sin b is the cosine of the sum; with a plus it is that of the difference."""
+    return [["cos(w*(k - l))", "sin(w*(k + l))"], ["-sin(w*(k + l))", "cos(w*(k - l))"]]
+
+
+@composition.misconception()
 def sign_lost():
     """A minus got lost in the second row: what are its two products, each with its sign?"""
     return [["cos(w*(k + l))", "sin(w*(k + l))"], ["sin(w*(k + l))", "cos(w*(k + l))"]]

@@ -146,7 +146,7 @@ def columns_counted(limit):
 
 @short.misconception()
 def radian_for_a_turn(limit):
-    """You compared 10000^(2i/d) with the limit: that is a radian's length, not a whole turn's."""
+    """After so many positions the angle is one radian. A whole turn has 2π of them."""
     return int((waves(512) / (2 * np.pi) < limit).sum())
 
 
@@ -208,9 +208,9 @@ def curve_of_frequencies():
     return {"curve": (np.arange(64), -np.log10(waves(128)))}
 
 
-@curve.misconception()
+@curve.misconception(credit=0.5)
 def curve_without_the_turn():
-    """Your line begins at 0: that is the length of a radian, not of a whole turn."""
+    """After so many positions the angle is one radian. A whole turn has 2π of them."""
     return {"curve": (np.arange(64), np.log10(waves(128) / (2 * np.pi)))}
 
 

@@ -111,7 +111,8 @@ def in_latex():
             "It is 0 only for $k = 2\\pi m$ with a whole number $m$; for $m \\ne 0$ the number "
             "$\\pi = k/(2m)$ would be a fraction.",
             "All pairs turn at different speeds, so they are never back at the same time.",
-            "The slowest pair needs over 10,000 positions for a turn, and no text is that long.",
+            "The slowest pair needs over 10,000 positions for a turn, and no text is long "
+            "enough for it to come back to where it began.",
             "It is 0 only for $k = 2\\pi m$, and the smallest such number that is not 0, "
             "$6.28$, is no whole one.",
         ]

@@ -222,7 +222,7 @@ def pairs_counted(clip, width, length):
     points=0.25,
     answer=Choice(
         [
-            "Yes: all that is added to $q \\cdot k$ is divided.",
+            "Yes: all that is added to $q \\cdot k$ is divided, as the product is.",
             "It makes no difference to the weights.",
             "Both are in use, and they give different weights.",
         ]

@@ -277,6 +277,13 @@ def variance_in_the_third_row():
     return np.vstack([rows[:2], (TINY - TINY.mean()) / (TINY.var() + 1e-5)])
 
 
+@tiny.misconception(credit=0.5)
+def variance_scaled_by_the_factor():
+    """The variance of 0.001 times a vector is 0.001² times that of the vector."""
+    centred, var = TINY - TINY.mean(), 1e3 * TINY.var()
+    return centred / np.array([[(var + 1e-5) ** 0.5], [(var + 1e-8) ** 0.5], [var**0.5 + 1e-5]])
+
+
 @tiny.misconception()
 def mean_still_there():
     """The mean is still in there: the entries of a row add up to 0."""

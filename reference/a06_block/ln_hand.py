@@ -59,6 +59,12 @@ def middle(x):
     return np.sort(x)[:2].mean()
 
 
+@mean.misconception()
+def signs_lost(x):
+    """You added up sizes. A negative number makes the sum smaller."""
+    return np.abs(x).mean()
+
+
 @exercise.part(points=0.5, answer=Numbers(), carry_if=positive)
 def var(x, mean):
     """Their variance, the mean of the squared deviations."""

@@ -80,6 +80,12 @@ def batch_norm_there(X):
 
 
 @ln_row.misconception()
+def over_the_tokens(X):
+    """You compared a feature across the tokens of the sequence. Layer norm stays within a token."""
+    return normalised(X, 1)[0, 0]
+
+
+@ln_row.misconception()
 def divided_by_the_variance(X):
     """You divided by the variance. Divide by its root."""
     return normalised(X, -1)[0, 0] / X[0, 0].std()
@@ -106,7 +112,7 @@ def bn_row(X):
 
 @bn_row.misconception()
 def over_the_batch_alone(X):
-    """You took the mean over the examples, position by position. Positions are averaged as well."""
+    """Batch norm takes its mean over examples and positions together: one for each feature."""
     return normalised(X, 0)[0, 0]
 
 

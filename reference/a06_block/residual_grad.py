@@ -24,8 +24,9 @@ exercise = Exercise(
 
 @exercise.variant
 def draw(rng):
-    """a: the slope of every layer; L: the number of layers."""
-    return {"a": float(rng.choice([0.3, 0.4, 0.5, 0.6])), "L": int(rng.integers(5, 13))}
+    """a: the slope of every layer; L: the number of layers, odd, so that a lost sign is seen."""
+    a = float(rng.choice([0.2, 0.25, 0.3, 0.35, 0.4, 0.5, 0.6, 0.7]))
+    return {"a": a, "L": int(rng.choice(range(5, 21, 2)))}
 
 
 @exercise.part(points=1, answer=Formula("I J_F", assumptions={"*": "matrix"}))

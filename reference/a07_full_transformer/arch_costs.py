@@ -111,7 +111,7 @@ def cross_both_ways(n, m):
 
 @encoder_decoder.misconception()
 def strictly_before(n, m):
-    """A target token may look at itself."""
+    """A token may look at itself."""
     return n * n + m * (m - 1) // 2 + n * m
 
 

@@ -350,10 +350,10 @@ def size_ignored(f, X, eps=1.0, tol=1e-9):
     points=1,
     answer=Choice(
         [
-            "those before $i$;",
-            "those before $i$, and $i$ itself;",
-            "$i$ and those after it;",
-            "$i$ and the one before it.",
+            "those before $i$",
+            "those before $i$, and $i$ itself",
+            "$i$ and those after it",
+            "$i$ and the one right in front of it",
         ]
     ),
 )

@@ -117,7 +117,7 @@ def scores_without_batch(n):
 
 @scores.misconception()
 def no_heads(n):
-    """Each head has scores of its own."""
+    """Each head has scores and weights of its own."""
     return (1, n, n)
 
 
@@ -207,7 +207,7 @@ def weights_of_one_layer(n):
 
 @weights.misconception()
 def weights_of_one_head(n, L):
-    """Each head has weights of its own."""
+    """Each head has scores and weights of its own."""
     return L * n * n
 
 

@@ -136,10 +136,11 @@ def half_of_all():
     points=1,
     answer=Choice(
         [
-            "In both, scores are set to $-\\infty$, so that nobody looks at the masked place.",
+            "In both, scores are set to $-\\infty$, so that no token of the sentence looks at the "
+            "masked place.",
             "In both, a token of the input is replaced by another.",
-            "Hardly more than the word. One corrupts the input and leaves every pair visible; "
-            "the other limits which pairs are visible and leaves the input as it is.",
+            "Hardly more than the word: one corrupts the input, the other limits which pairs are "
+            "visible.",
             "The first needs the second: a hidden token must not see the tokens after it.",
         ]
     ),

@@ -69,13 +69,13 @@ def layers_of_a_decoder():
 
 @gpt2_tied.misconception()
 def layers_without_biases():
-    """All linear maps of this model's layers have biases."""
+    """All linear maps of these layers have biases."""
     return gpt2_tied.compute() - LAYERS * (5 * D + F)
 
 
 @gpt2_tied.misconception()
 def layers_without_norms():
-    """Each sublayer has a norm."""
+    """These layers' norms, or the biases of their attention, are missing."""
     return gpt2_tied.compute() - LAYERS * 2 * NORM
 
 
@@ -130,6 +130,18 @@ def norm_at_the_end_as_well():
 
 
 @bert.misconception()
+def bert_layers_without_norms():
+    """These layers' norms, or the biases of their attention, are missing."""
+    return bert.compute() - LAYERS * 2 * NORM
+
+
+@bert.misconception()
+def bert_layers_without_biases():
+    """All linear maps of these layers have biases."""
+    return bert.compute() - LAYERS * (5 * D + F)
+
+
+@bert.misconception()
 def pooler_without_bias():
     """The pooler is a linear map with a bias."""
     return bert.compute() - D
@@ -167,7 +179,7 @@ def twelve_layers():
 
 @twelve_layers.misconception()
 def twelve_without_norms():
-    """The norms belong to the layers."""
+    """These layers' norms, or the biases of their attention, are missing."""
     return LAYERS * (LAYER - 2 * NORM)
 
 

@@ -118,6 +118,13 @@ def biases_as_in_the_encoder(d, f, encoder_layer):
     return encoder_layer + attention(d, encoder_layer != without) + 2 * d
 
 
+@decoder_layer.alternative
+def attention_biases_as_in_the_encoder(d, f, encoder_layer):
+    """Biases in both attentions if the encoder layer's has them."""
+    bare = attention(d, False) + feed_forward(d, f) + 4 * d
+    return encoder_layer + attention(d, encoder_layer != bare) + 2 * d
+
+
 @decoder_layer.misconception()
 def no_cross_attention(encoder_layer):
     """This is an encoder layer. Which sublayer has a decoder layer in addition?"""

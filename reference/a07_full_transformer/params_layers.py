@@ -225,7 +225,7 @@ def decoder_layer(encoder_layer, attention, d):
 
 @decoder_layer.misconception()
 def as_an_encoder_layer():
-    """This is an encoder layer. What has a decoder layer in addition?"""
+    """A decoder layer has three sublayers: it also looks at the source."""
     return "12*d**2"
 
 

@@ -377,10 +377,10 @@ def no_logits_for_the_end(t):
     points=0.5,
     answer=Choice(
         [
-            "is a distribution of the token that went in at position $t$;",
-            "is a distribution of the target token that translates source token $t$;",
-            "has entries that add up to 1 together with those of the other rows;",
-            "is a distribution of label $t$, the token after the first $t + 1$ that went in.",
+            "is a distribution of the token that went in at position $t$",
+            "is a distribution of the target token that translates source token $t$, in whatever order",
+            "has entries that add up to 1 together with those of the other rows",
+            "is a distribution of label $t$, the token after the first $t + 1$ that went in",
         ]
     ),
 )

@@ -75,6 +75,12 @@ def decimal_megabytes(size_bytes):
 
 
 @size_mib.misconception()
+def thousand_kib(size_bytes):
+    """You divided by 1024 and by 1000. A MiB has 1024 KiB, a KiB 1024 bytes."""
+    return size_bytes / 1024 / 1000
+
+
+@size_mib.misconception()
 def in_kib(size_bytes):
     """These are KiB: divide once more."""
     return size_bytes / 2**10

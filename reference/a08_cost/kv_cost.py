@@ -179,6 +179,12 @@ def last_step(cached, n, d):
 
 
 @last_step.misconception()
+def last_token_left_out(n, d):
+    """Step t sees t positions, its own among them."""
+    return 4 * d**2 + 2 * (n - 1) * d
+
+
+@last_step.misconception()
 def t_times_d(n, d):
     """t · d is one product alone. Keys and values take one each, and there are projections."""
     return n * d

@@ -169,8 +169,8 @@ class InSinglePrecision(KVCache):
     points=0.5,
     answer=Choice(
         [
-            "All of them.",
-            "None of them.",
+            "All of them, none excepted.",
+            "None of them at all.",
             "The last one alone.",
         ]
     ),
@@ -196,7 +196,8 @@ def nothing_would_agree():
     points=0.5,
     answer=Choice(
         [
-            "A new token changes the keys of the earlier ones.",
+            "A new token changes the keys of the earlier ones, so that those in the cache are out of "
+            "date.",
             "Earlier rows were given out before later tokens, which they should have seen, were "
             "there.",
             "A new token changes the queries of the earlier ones.",

@@ -40,6 +40,11 @@ def draw(rng):
     return {"seed": int(rng.integers(1, 1000))}
 
 
+def fresh(seed):
+    """Q, K and V for each length, each from a new generator."""
+    return [np.random.default_rng(seed).normal(size=(3, n, width)) for n in lengths]
+
+
 @lru_cache(maxsize=1)  # each of the functions below wants them, one after the other
 def inputs(seed):
     """Q, K and V for each length, all from one generator."""
@@ -158,8 +163,7 @@ def scale_forgotten(seed):
 @l2.misconception()
 def seeded_anew(seed):
     """You made a new generator for each n. All inputs come from one, one n after the other."""
-    fresh = [np.random.default_rng(seed).normal(size=(3, n, width)) for n in lengths]
-    return norms([rows_of(*qkv, SCALE) - linear_of(*qkv) for qkv in fresh])
+    return norms([rows_of(*qkv, SCALE) - linear_of(*qkv) for qkv in fresh(seed)])
 
 
 @l2.misconception()
@@ -215,6 +219,20 @@ def rel_by_the_functions(seed):
     """With the functions of the race."""
     found = [np.linalg.norm(slow - fast) / np.linalg.norm(slow) for slow, fast in outputs(seed)]
     return np.array(found)
+
+
+@rel.misconception()
+def rel_scale_forgotten(seed):
+    """Your softmax attention lacks the scale 1/√d."""
+    return gap_norms(seed, scale=1.0) / norms(standard(seed, 1.0))
+
+
+@rel.misconception()
+def rel_seeded_anew(seed):
+    """You made a new generator for each n. All inputs come from one, one n after the other."""
+    slow = [rows_of(*qkv, SCALE) for qkv in fresh(seed)]
+    gaps = [x - linear_of(*qkv) for x, qkv in zip(slow, fresh(seed), strict=True)]
+    return norms(gaps) / norms(slow)
 
 
 @rel.misconception()

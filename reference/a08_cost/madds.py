@@ -25,10 +25,15 @@ exercise = Exercise(
 
 @exercise.variant
 def draw(rng):
-    """d: the width; n_short, n_long: two lengths; h: the number of heads."""
+    """d: the width; n_short, n_long: two lengths; h: the number of heads.
+
+    At n = 2d and n = 4d two mistakes give the same FLOPs.
+    """
+    d = int(rng.choice([256, 384, 512, 640, 768, 1024]))
+    short = [n for n in (256, 320, 512, 640, 768, 1024) if n not in (2 * d, 4 * d)]
     return {
-        "d": int(rng.choice([256, 384, 512, 640, 768, 1024])),
-        "n_short": int(rng.choice([256, 320, 512, 640, 768, 1024])),
+        "d": d,
+        "n_short": int(rng.choice(short)),
         "n_long": int(rng.choice([4096, 6144, 8192, 12288, 16384])),
         "h": int(rng.choice([4, 8, 16])),
     }
@@ -123,7 +128,7 @@ def crossings(meets_projections, meets_layer, d):
 
 @crossings.misconception()
 def halves(d):
-    """You compared one quadratic product with the rest; there are two."""
+    """You counted one of the two quadratic products: scores and weighted sums both take one."""
     return np.array([4 * d, 12 * d])
 
 
@@ -174,7 +179,7 @@ def share_of_the_rest(n_short, n_long, d):
 
 @shares.misconception()
 def scores_only(n_short, n_long, d):
-    """You counted the scores, but not the weighted sums, which cost as much again."""
+    """You counted one of the two quadratic products: scores and weighted sums both take one."""
     rest = [projections(n, d) + feed_forward(n, d) for n in (n_short, n_long)]
     half = np.array([n**2 * d for n in (n_short, n_long)])
     return half / (half + np.array(rest))
@@ -190,6 +195,12 @@ def flops(n_short, d):
 def madds_reported(n_short, d):
     """These are madds. How many operations is one of them?"""
     return projections(n_short, d) + products(n_short, d)
+
+
+@flops.misconception()
+def flops_of_one_product(n_short, d):
+    """You counted one of the two quadratic products: scores and weighted sums both take one."""
+    return 2 * projections(n_short, d) + products(n_short, d)
 
 
 @flops.misconception()
@@ -230,7 +241,7 @@ def one_head(n_short, d, h):
 
 @madds_with_heads.misconception()
 def scores_of_all_heads(n_short, d, h):
-    """You counted the scores. The weighted sums of the values cost as much again."""
+    """You counted one of the two quadratic products: scores and weighted sums both take one."""
     return n_short**2 * d
 
 

@@ -278,7 +278,8 @@ def torch_is_right(call, rng):
     """torch_attention has the weights of linear attention, in every head of every example."""
     import torch
 
-    Q, K, V = (torch.tensor(rng.normal(size=(2, 2, 5, 3))) for _ in range(3))
+    drawn = rng.normal(size=(3, 2, 2, 5, 3))
+    Q, K, V = torch.tensor(drawn, dtype=torch.float32).unbind()
     agree(call(Q, K, V), torch_attention(Q, K, V))
 
 

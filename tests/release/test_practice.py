@@ -56,7 +56,9 @@ def test_a_known_mistake_is_named_and_paid_for_once(practising):
 def test_of_an_unknown_mistake_the_right_entries_are_counted(practising):
     said = practising('y = 2 * x; y[0] += 1; practice("by_hand", doubled=y, rest=y + 7)')
     assert f"of {2 if '1 of 2' in said else 3} entries" in said
-    assert "It may follow from your doubled: mend that first." in said
+    (rest,) = (line for line in said.splitlines() if "mend that first" in line)
+    assert rest.startswith("  ? open     rest: ")
+    assert rest.endswith("It may follow from your doubled: mend that first.")
 
 
 def test_what_can_not_be_read_is_told_as_check_tells_it(practising):
