@@ -251,7 +251,7 @@ curve = None        # (x, y)
 # Why sines *and* cosines? Because a pair at position $t + k$ is a linear function of the
 # pair at position $t$, the same one for every $t$. Write $w$ for the frequency of a pair,
 # $a = \cos wk$ and $b = \sin wk$. Derivations are lists of lines of text, each equal to the one before;
-# a product needs a `*`.
+# write a `*` for a product.
 #
 # 1. `sine_steps`: from `sin(w*(t + k))` to a sum of `sin(w*t)` and `cos(w*t)` with the factors `a` and `b`.
 # 2. `cosine_steps`: the same for `cos(w*(t + k))`. Mind the signs.

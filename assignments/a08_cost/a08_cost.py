@@ -64,7 +64,7 @@
 # 3. `layer_time`: the class of a whole self-attention layer ($m = n$, $d_k = d_v = d$, the four
 #    projections included), in `n` and `d`.
 # 4. `memory`: the class of the memory for stored weights and output of one head.
-#    `weights_memory`: of the weights alone, in a layer of `h` heads.
+#    `weights_memory`: of the weights alone, in a layer of `h` heads, with $n$ queries and $m$ keys.
 # 5. `factor`: by what does the time of the two products of self-attention grow when $n$ doubles
 #    (and $m$ with it)? `factor_linear`: and that of linear attention?
 
@@ -247,8 +247,8 @@ mean = None           # one number
 #    five runs. Compute them in this cell, it takes a few seconds. What is graded of them is whether they
 #    show the two growths at all, in very wide bands; times that show neither are left to a person.
 # 3. `flattering`: by how much does the race above flatter? Say that a madd takes 0.1 ns, an exponential with what
-#    belongs to it 5 ns, a Python call 10 µs, and whatever runs first in a program 50 ms more than later. Count those of the
-#    products with $n$ twice or $d$ twice in their madds, one exponential for each score or each number that is mapped,
+#    belongs to it 5 ns, a Python call 10 µs, and whatever runs first in a program 50 ms more than later. Of the
+#    products count those whose madds contain $n^2$ or $d^2$, one exponential for each score or each number that is mapped,
 #    and the calls of `softmax`; leave out the rest. Two numbers for $n = 2000$: what the race prints, and what it would
 #    print with a softmax that takes no call for a row, and without the first time.
 #
@@ -690,7 +690,7 @@ def flash_attention(
 # 2. `widest`: it doesn't shrink for every width. Let the text be so long that $nd$ is nothing beside $n^2$: up to which $d$
 #    do tiles, by these estimates and with this memory, move no more numbers than ordinary attention?
 # 3. `saved`: the backward pass computes the weights again, tile by tile. Which numbers have to be kept for
-#    that, per head, besides $Q$, $K$, $V$ and $O$? How many are they for $n = 8192$?
+#    that, per head, besides $Q$, $K$, $V$ and $O$? How many are they at least for $n = 8192$?
 # 4. `products`: and what does that cost? Three whole numbers, how many matrix products of $n^2 d$ madds a head takes: forward; backward
 #    with the weights that ordinary attention has kept, to all three gradients; and backward by tiles.
 

@@ -213,6 +213,14 @@ def transposed_offsets(Q, K, R):
 
 
 @exercise.misconception(credit=0.5)
+def key_meets_the_vector(Q, K, R):
+    """In yours a key meets the vector of an offset. It is the query that does, in its own row."""
+    rows = np.broadcast_to(table(Q, R), (*Q.shape[:-1], Q.shape[-2]))
+    location = np.take_along_axis(K @ R.T, rows, -1)
+    return (Q @ np.swapaxes(K, -1, -2) + location) / np.sqrt(Q.shape[-1])
+
+
+@exercise.misconception(credit=0.5)
 def index_not_moved(Q, K, R):
     """Your index is the offset itself. But R[0] is for the offset −K: the diagonal takes R[K]."""
     return relative_scores(Q, K, np.roll(R, len(R) // 2, axis=0))

@@ -113,7 +113,7 @@ def share_of_the_rest(groups, total):
 
 @share.misconception()
 def share_of_the_matrices():
-    """That is the share among the matrices alone. Biases and norms count here, too."""
+    """Biases and norms count in all of them, and the norms stand beside the feed-forward layer."""
     return 2 / 3
 
 

@@ -322,12 +322,23 @@ def both_begin_at_some_hundreds(curves):
     return min(sizes) > 250 and max(sizes) < min(1400, 2 * min(sizes))
 
 
+def begins_below_four_runs(curves):
+    """At depth 2 both should lie far below two thousand: a sum over four seeds lies above."""
+    return max(np.interp(2, *curves[name]) for name in ("pre", "post")) < 2000
+
+
 def pre_norm_ends_below(curves):
     """At depth 32 the last gradient should be smaller in pre-norm than in post-norm."""
     return np.interp(32, *curves["pre"]) < np.interp(32, *curves["post"])
 
 
-RUN = (pre_norm_falls, post_norm_does_not, both_begin_at_some_hundreds, pre_norm_ends_below)
+RUN = (
+    pre_norm_falls,
+    post_norm_does_not,
+    both_begin_at_some_hundreds,
+    begins_below_four_runs,
+    pre_norm_ends_below,
+)
 
 
 @exercise.part(points=1, answer=Figure(properties=RUN))
@@ -354,6 +365,12 @@ def curves_exchanged():
 def sums_over_the_seeds():
     """You added up what the four seeds give. A mean of them is asked for."""
     return {"pre": (DEPTHS, 4 * PRE), "post": (DEPTHS, 4 * POST)}
+
+
+@last_block.misconception(credit=0.5)
+def norms_of_parameters_added():
+    """You added the norms of all parameters. Squares are added, and then the root is taken."""
+    return {"pre": (DEPTHS, 2.4 * PRE), "post": (DEPTHS, 2.5 * POST)}
 
 
 @last_block.misconception(credit=0.5)

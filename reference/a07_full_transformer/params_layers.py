@@ -128,6 +128,18 @@ def share_in_percent(d, f, norms):
     return 100 * norms / (4 * (d * d + d) + 2 * d * f + d + f + 4 * d)
 
 
+@share.misconception(credit=0.5)
+def share_of_the_matrices(norms, attention, feed_forward):
+    """You divided by the matrices alone. All that the layer learns counts here, biases included."""
+    return norms / (attention + feed_forward)
+
+
+@share.misconception(credit=0.5)
+def biases_left_out(norms, attention, feed_forward):
+    """The biases are missing in what the layer learns."""
+    return norms / (attention + feed_forward + norms)
+
+
 @share.misconception()
 def share_of_the_stack(L, d, f, norms):
     """You divided by all layers. The norms of one layer are compared with that layer."""
