@@ -250,8 +250,8 @@ def position_by_position(n, d, base=10000.0, positions=None):
     points=0.5,
     answer=Choice(
         [
-            "The tables hardly differ: no entry by more than 0.1, and the upper half of the columns "
-            "by less than 0.01.",
+            "The tables hardly differ: no entry by more than 0.1, and the upper half of the "
+            "columns by less than 0.01.",
             "All pairs turn faster, so that neighbouring positions can't be told apart.",
             "Somewhere the tables differ by 1.8, and the upper half of the columns practically "
             "stands still.",

@@ -246,7 +246,7 @@ def difference_of_the_shifts():
 
 @composition.misconception()
 def diagonal_of_the_difference():
-    """cos a cos b − sin a sin b is the cosine of the sum; with a plus it is that of the difference."""
+    """cos a cos b − sin a sin b is the cosine of a sum; a plus makes it that of a difference."""
     return [["cos(w*(k - l))", "sin(w*(k + l))"], ["-sin(w*(k + l))", "cos(w*(k - l))"]]
 
 

@@ -322,23 +322,13 @@ def both_begin_at_some_hundreds(curves):
     return min(sizes) > 250 and max(sizes) < min(1400, 2 * min(sizes))
 
 
-def begins_below_four_runs(curves):
-    """At depth 2 both should lie far below two thousand: a sum over four seeds lies above."""
-    return max(np.interp(2, *curves[name]) for name in ("pre", "post")) < 2000
-
-
 def pre_norm_ends_below(curves):
-    """At depth 32 the last gradient should be smaller in pre-norm than in post-norm."""
-    return np.interp(32, *curves["pre"]) < np.interp(32, *curves["post"])
+    """At depth 32 the last gradient should be smaller in pre-norm than in post-norm, below 2500."""
+    # a sum over four seeds lies above, a mean of norms that were added up below
+    return np.interp(32, *curves["pre"]) < np.interp(32, *curves["post"]) < 2500
 
 
-RUN = (
-    pre_norm_falls,
-    post_norm_does_not,
-    both_begin_at_some_hundreds,
-    begins_below_four_runs,
-    pre_norm_ends_below,
-)
+RUN = (pre_norm_falls, post_norm_does_not, both_begin_at_some_hundreds, pre_norm_ends_below)
 
 
 @exercise.part(points=1, answer=Figure(properties=RUN))

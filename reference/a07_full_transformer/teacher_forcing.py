@@ -378,7 +378,7 @@ def no_logits_for_the_end(t):
     answer=Choice(
         [
             "is a distribution of the token that went in at position $t$",
-            "is a distribution of the target token that translates source token $t$, in whatever order",
+            "is a distribution of the target token that translates source token $t$ in its place",
             "has entries that add up to 1 together with those of the other rows",
             "is a distribution of label $t$, the token after the first $t + 1$ that went in",
         ]

@@ -196,8 +196,8 @@ def nothing_would_agree():
     points=0.5,
     answer=Choice(
         [
-            "A new token changes the keys of the earlier ones, so that those in the cache are out of "
-            "date.",
+            "A new token changes the keys of the earlier ones, so that those in the cache "
+            "are out of date.",
             "Earlier rows were given out before later tokens, which they should have seen, were "
             "there.",
             "A new token changes the queries of the earlier ones.",

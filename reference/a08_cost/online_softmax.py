@@ -311,8 +311,8 @@ def sum_of_one():
     answer=Choice(
         [
             "They may not: the first block has to come first.",
-            "They may, as long as the block with the largest maximum comes last, so that no sum shrinks "
-            "behind it.",
+            "They may, as long as the block with the largest maximum comes last, so that no "
+            "sum shrinks behind it.",
             "The end of your derivation treats the three alike, and $M$ is the maximum of all "
             "three in any order.",
             "Only up to rounding errors, which the maximum keeps small.",
