@@ -11,9 +11,16 @@ import re
 import sys
 from typing import Any
 
-_MARKED = re.compile(r"  ([✓✗→–~]) (.+?)(?:\s{2,}(.*))?$")
+_MARKED = re.compile(r"  ([✓✗→–~?]) (.+?)(?:\s{2,}(.*))?$")
 #: Of what stands behind a sign; each has enough contrast on white and on black.
-_COLOURS = {"✓": "#2e8b57", "✗": "#d9534f", "→": "#4a86e8", "~": "#b8860b", "–": "#808080"}
+_COLOURS = {
+    "✓": "#2e8b57",
+    "✗": "#d9534f",
+    "→": "#4a86e8",
+    "~": "#b8860b",
+    "–": "#808080",
+    "?": "#808080",
+}
 _ITEM = "border-left: 4px solid {}; padding: 0.1em 0.7em; margin: 0.3em 0; list-style: none"
 
 
