@@ -329,17 +329,6 @@ class NoShortcut(Block):
         return self._drop(self._feed(self.norm2(x)))
 
 
-@exercise.misconception(credit=0.25)
-class QueriesAloneNormed(Block):
-    """You normalise what the queries are made from. Keys and values come from the same."""
-
-    def forward(self, x, mask=None):
-        """Take keys and values from the stream."""
-        normed = self.norm1(x)
-        x = x + self._drop(self.attention(normed, x, x, mask)[0])
-        return x + self._drop(self._feed(self.norm2(x)))
-
-
 @exercise.misconception(credit=0.5)
 class ReluInside(Block):
     """Between the two maps you have a ReLU, not GELU."""
