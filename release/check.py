@@ -1796,9 +1796,16 @@ READERS: dict[str, Any] = {
 }
 
 
-_MARKED = re.compile(r"  ([✓✗→–~]) (.+?)(?:\s{2,}(.*))?$")
+_MARKED = re.compile(r"  ([✓✗→–~?]) (.+?)(?:\s{2,}(.*))?$")
 #: Of what stands behind a sign; each has enough contrast on white and on black.
-_COLOURS = {"✓": "#2e8b57", "✗": "#d9534f", "→": "#4a86e8", "~": "#b8860b", "–": "#808080"}
+_COLOURS = {
+    "✓": "#2e8b57",
+    "✗": "#d9534f",
+    "→": "#4a86e8",
+    "~": "#b8860b",
+    "–": "#808080",
+    "?": "#808080",
+}
 _ITEM = "border-left: 4px solid {}; padding: 0.1em 0.7em; margin: 0.3em 0; list-style: none"
 
 
@@ -2493,7 +2500,13 @@ class _Own:
             return Said(name, "mistake", _either(mistakes))
         if says := self._shown(part, answer):
             return Said(name, "mistake", " ".join(filter(None, [best.feedback, *says])))
-        return Said(name, "partly" if best.credit else "wrong", self._wrong(part, answer, best))
+        said = self._wrong(part, answer, best)
+        if best.credit:
+            return Said(name, "partly", said)
+        if unknown := [n for n in part["needs"] if n in self._given and not self._met[n]]:
+            first = f"It may follow from your {' and '.join(unknown)}: mend that first."
+            return Said(name, "open", " ".join(filter(None, [said, first])))
+        return Said(name, "wrong", said)
 
     def _shown(self, part: PracticePart, answer: Reading) -> list[str]:
         """Return what is said of each mistake that is among the letters of an answer."""
@@ -2545,15 +2558,11 @@ class _Own:
         return Said(part["name"], "mistake", _either(says)) if says else None
 
     def _wrong(self, part: PracticePart, answer: Reading, best: Judgement) -> str:
-        """Say how much of an answer is right, and where it may come from."""
+        """Say how much of an answer is right."""
         case = self._right[part["name"]]
         right = recorded(part, case["right"][0]).value
         many = "" if best.note else _how_many(part, answer, right)
-        said = [many or best.feedback]
-        unknown = [n for n in part["needs"] if n in self._given and not self._met[n]]
-        if unknown and not best.credit:
-            said.append(f"It may follow from your {' and '.join(unknown)}: mend that first.")
-        return " ".join(filter(None, said))
+        return many or best.feedback
 
 
 def _judged(part: PracticePart, answer: Reading, right: Any, slack: Any) -> Judgement:
@@ -2619,10 +2628,10 @@ def rounding_of(*arrays: np.ndarray[Any, Any]) -> tuple[float, float]:
     return TOLERANCE.get(min(sizes, default=8), TOLERANCE[8])
 
 
-#: What is said of numbers that are right to single precision alone.
+#: What is said of numbers that are right to single precision alone, from whatever cause.
 SINGLE = (
-    "is right to the digits of float32 alone: is something computed in that type, or is a constant "
-    "short? The dtype should be that of the inputs, float64"
+    "is right to the digits of float32 alone: is a step computed in that type, is a constant "
+    "short, or is a small term, such as an ε, missing or in another place?"
 )
 _SINGLE = 2e-6  # sixteen roundings of float32
 
@@ -3808,6 +3817,7 @@ _MARKS = {
     "partly": "~ partly ",
     "mistake": "✗ mistake",
     "wrong": "✗ wrong  ",
+    "open": "? open   ",
     "form": "✗ form   ",
     "blank": "– blank  ",
 }
