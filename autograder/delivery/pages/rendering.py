@@ -116,7 +116,7 @@ def script(name: str) -> Markup:
 @cache
 def _environment() -> jinja2.Environment:
     environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("autograder.delivery.pages.rendering"),
+        loader=jinja2.PackageLoader("autograder.delivery.pages"),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
