@@ -251,8 +251,8 @@ your_numbers("heat_map")
 # 2. `sharpest`: a bar for each word below the maps, the largest weight in its row: `{"scaled": …, "unscaled": …}`, five numbers each. What does the
 #    scale do to them?
 # 3. `same_grey`: `plt.imshow(table)` gives the smallest number of *this* table one end of its greys and the largest one the other end, and goes in a
-#    straight line between them. So one grey means two weights in your two pictures. Which weight of the scaled map has the grey of ½ in the unscaled one?
-#    (That is why the picture above has `vmin=0, vmax=1`.)
+#    straight line between them. So one grey means two weights in your two pictures. Which weight of the scaled map has the grey that a weight of ½
+#    gets in the unscaled one? (That is why the picture above has `vmin=0, vmax=1`.)
 
 # %% exercise="heat_map"
 maps = None       # {"scaled": …, "unscaled": …}, five rows of five weights each

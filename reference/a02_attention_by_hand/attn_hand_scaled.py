@@ -101,6 +101,12 @@ def linear_weights(scaled):
 
 
 @weights.misconception()
+def from_the_raw_scores(scores):
+    """You took the softmax of the raw scores. It is taken of the scaled ones."""
+    return softmax(scores)
+
+
+@weights.misconception()
 def not_normalised(scaled):
     """These are exponentials, not yet weights: divide them by their sum."""
     return np.exp(scaled)
@@ -122,6 +128,12 @@ def out(weights, V):
 def best_value_only(weights, V):
     """You took the value with the largest weight. Attention averages all of them."""
     return V[np.argmax(weights)]
+
+
+@out.misconception()
+def averaged_once_more(weights, V):
+    """You divided by the number of keys. The weights add up to 1, so their sum is a mean already."""
+    return weights @ V / len(V)
 
 
 @out.misconception()

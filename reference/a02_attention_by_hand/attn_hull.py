@@ -226,9 +226,10 @@ def pressed_into_weights():
         ]
     ),
 )
-def reachable():
+def reachable(weights_11, weights_33):
     """Which of (1, 1) and (3, 3) can be an output for the values (0, 0), (4, 0), (0, 4)?"""
-    return "B"
+    inside = tuple(bool(np.min(numbers) >= 0) for numbers in (weights_11, weights_33))
+    return {(True, True): "A", (True, False): "B", (False, True): "C", (False, False): "D"}[inside]
 
 
 @reachable.misconception()

@@ -24,10 +24,15 @@ exercise = Exercise(
 
 @exercise.variant
 def draw(rng):
-    """Q: (2, 4), K: (3, 4), V: (3, 5); no query is 0, no row of scores or column of V constant."""
+    """Q: (2, 4), K: (3, 4), V: (3, 5); no query is 0, no row of scores or column of V constant.
+
+    Nor is the difference of the two rows of scores: a softmax over the queries then has rows that
+    differ inside, and is carried on.
+    """
     while True:
         Q, K, V = rng.integers(0, 3, (2, 4)), rng.integers(0, 3, (3, 4)), rng.integers(0, 4, (3, 5))
-        if Q.any(axis=1).all() and np.ptp(Q @ K.T, axis=1).all() and np.ptp(V, axis=0).all():
+        rows = np.vstack([Q @ K.T, (Q[0] - Q[1]) @ K.T])
+        if Q.any(axis=1).all() and np.ptp(rows, axis=1).all() and np.ptp(V, axis=0).all():
             return {"Q": Q, "K": K, "V": V}
 
 

@@ -76,6 +76,12 @@ def maps_exchanged(X):
 
 
 @maps.misconception(credit=0.5)
+def maps_scaled_by_the_words(X):
+    """You scaled by the root of the number of words. The width of their vectors counts."""
+    return named(both(X, (np.sqrt(5), 1)))
+
+
+@maps.misconception(credit=0.5)
 def maps_divided_by_the_width(X):
     """In the scaled map you divided by d_k. Divide by its root."""
     return named(both(X, (4, 1)))
@@ -95,15 +101,15 @@ def normalised_over_all(X):
 
 
 @exercise.part(points=0.5, answer=Figure())
-def sharpest(X):
+def sharpest(maps):
     """The largest weight of each word's row in both maps: {"scaled": 5, "unscaled": 5 numbers}."""
-    return named([A.max(axis=1) for A in both(X)])
+    return {name: np.max(A, axis=1) for name, A in maps.items()}
 
 
 @sharpest.alternative
-def sorted_rows(X):
+def sorted_rows(maps):
     """The last one of each sorted row."""
-    return named([np.sort(A)[:, -1].tolist() for A in both(X)])
+    return {name: np.sort(A)[:, -1].tolist() for name, A in maps.items()}
 
 
 @sharpest.misconception()
@@ -113,14 +119,14 @@ def sharpest_turned_round(X):
 
 
 @sharpest.misconception()
-def places_of_the_largest(X):
+def places_of_the_largest(maps):
     """These are the places of the largest weights. Asked for are the weights themselves."""
-    return named([A.argmax(axis=1) for A in both(X)])
+    return {name: np.argmax(A, axis=1) for name, A in maps.items()}
 
 
 def ends(A):
     """The smallest and the largest weight of a map."""
-    return A.min(), A.max()
+    return np.min(A), np.max(A)
 
 
 def as_grey(weight, of, to):
@@ -129,17 +135,15 @@ def as_grey(weight, of, to):
 
 
 @exercise.part(points=0.5, answer=Numbers())
-def same_grey(X):
-    """The weight of the scaled map that is drawn in the grey of ½ in the unscaled one."""
-    scaled, unscaled = both(X)
-    return as_grey(0.5, ends(unscaled), ends(scaled))
+def same_grey(maps):
+    """The weight of the scaled map that has the grey which ½ gets in the unscaled one."""
+    return as_grey(0.5, ends(maps["unscaled"]), ends(maps["scaled"]))
 
 
 @same_grey.misconception()
-def other_direction(X):
+def other_direction(maps):
     """You went from the scaled map to the unscaled one."""
-    scaled, unscaled = both(X)
-    return as_grey(0.5, ends(scaled), ends(unscaled))
+    return as_grey(0.5, ends(maps["scaled"]), ends(maps["unscaled"]))
 
 
 @same_grey.misconception()

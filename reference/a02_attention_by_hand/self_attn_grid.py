@@ -156,6 +156,12 @@ def sums_for_lengths(X):
 
 
 @unit_diagonal.misconception()
+def squares_for_lengths(X):
+    """You divided by the squared length. The length is the root of the sum of squares."""
+    return np.diag(softmax(scores(X / (X**2).sum(axis=1, keepdims=True))))
+
+
+@unit_diagonal.misconception()
 def scale_forgotten(X):
     """The scores are not scaled: divide them by √d_k."""
     U = X / np.linalg.norm(X, axis=1, keepdims=True)
