@@ -296,9 +296,9 @@ def full_rank():
         ]
     ),
 )
-def norm_bound():
+def norm_bound(norms):
     """The least upper bound of the spectral norm of J."""
-    return "B"
+    return "A" if abs(norms[0] - 1 / 4) < 0.01 else "B"  # the norm at two equal logits
 
 
 @norm_bound.misconception()

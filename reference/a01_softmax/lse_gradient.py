@@ -156,6 +156,12 @@ def both_times_the_first():
 
 
 @lse_curvature.misconception()
+def as_on_the_diagonal():
+    """The 1 belongs to the diagonal, where both derivatives are with respect to the same logit."""
+    return "p1*(1 - p2)"
+
+
+@lse_curvature.misconception()
 def mixed_derivative_vanishes():
     """Each probability depends on all logits, through the sum."""
     return "0"

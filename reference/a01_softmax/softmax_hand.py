@@ -94,6 +94,12 @@ def one_sigmoid_each(z):
 
 
 @p.misconception()
+def equal_logits_counted_once(e):
+    """You counted equal logits once in the sum. Each of the five takes its part of it."""
+    return e / np.unique(e).sum()
+
+
+@p.misconception()
 def sum_left_out(e):
     """These are exponentials, not yet probabilities: do they add up to 1?"""
     return e

@@ -83,6 +83,12 @@ def rival_forgotten():
 
 
 @first.misconception()
+def brackets_lost():
+    """The minus sign and τ belong to the whole difference: put a − b in brackets."""
+    return "1/(1 + exp(-a - b/tau))"
+
+
+@first.misconception()
 def second_entry():
     """That is the second entry: should the first one grow or fall when a grows?"""
     return "1/(1 + exp((a - b)/tau))"

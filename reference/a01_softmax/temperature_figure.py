@@ -51,6 +51,12 @@ def bars_multiplied():
 
 
 @bars.misconception()
+def bars_reversed():
+    """Your bars stand in reversed order: the largest logit is the last one."""
+    return {tau: softmax(logits / tau)[::-1] for tau in temperatures}
+
+
+@bars.misconception()
 def bars_not_normalised():
     """These are exponentials. Divide each row by its sum."""
     return {tau: np.exp(logits / tau) for tau in temperatures}

@@ -70,6 +70,12 @@ def scores_are_no_weights(scores):
 
 
 @weights.misconception()
+def made_to_fit():
+    """You rounded, and made the last one fit the sum. Equal scores get equal weights."""
+    return np.array([0.33, 0.33, 0.34])
+
+
+@weights.misconception()
 def one_winner(scores):
     """You gave everything to one key. Equal scores get equal weights."""
     return np.eye(len(scores))[np.argmax(scores)]

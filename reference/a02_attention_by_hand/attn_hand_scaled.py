@@ -132,7 +132,7 @@ def best_value_only(weights, V):
 
 @out.misconception()
 def averaged_once_more(weights, V):
-    """You divided by the number of keys. The weights add up to 1, so their sum is a mean already."""
+    """You divided by the number of keys. The weights add up to 1: that is a mean already."""
     return weights @ V / len(V)
 
 

@@ -254,9 +254,9 @@ def overflowing(s, mask):
         multiple=True,
     ),
 )
-def risks():
+def risks(added32):
     """What speaks against a large negative number in place of −∞?"""
-    return "ABD"
+    return "AD" if np.ptp(added32) > 0.1 else "ABD"  # B where float32 left the scores apart
 
 
 @risks.misconception()

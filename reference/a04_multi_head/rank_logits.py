@@ -241,9 +241,9 @@ def all_signs_positive():
         ]
     ),
 )
-def statement():
+def statement(ranks):
     """Which statement is right?"""
-    return "B"
+    return "A" if ranks[1] == 1 else "B"
 
 
 @statement.misconception()

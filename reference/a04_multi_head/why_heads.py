@@ -59,6 +59,12 @@ def rank_of_the_identity():
 
 
 @needed.misconception()
+def enough_to_look_mostly():
+    """That is enough to look mostly at oneself. Asked for is the rank of exactly this table."""
+    return 2
+
+
+@needed.misconception()
 def one_direction():
     """Compute it: the rows point into several directions."""
     return 1
