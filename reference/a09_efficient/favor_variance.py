@@ -267,6 +267,12 @@ def relative(kernel, var_positive):
     return np.sqrt(var_positive / 1000) / kernel
 
 
+@relative.alternative
+def relative_by_the_formula(var_formula, kernel):
+    """Put m = 1000 into the formula."""
+    return np.sqrt(var_formula(m=1000, N=(x + y) @ (x + y), p=x @ y)) / kernel
+
+
 @relative.misconception()
 def variance_over_thousand(kernel, var_positive):
     """That is made of the variance. Take the root."""

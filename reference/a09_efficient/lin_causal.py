@@ -213,6 +213,14 @@ def features_of_the_keys_alone(Q, K, V):
 
 
 @exercise.misconception
+def normaliser_begun_with_one(Q, K, V):
+    """The token's own key is missing in your denominator. Take it into z before you divide."""
+    q, k = elu1(Q), elu1(K)
+    below = (q * (np.cumsum(k, axis=0) - k)).sum(axis=1, keepdims=True) + 1
+    return summed(q, k, V) / below
+
+
+@exercise.misconception
 def summed_along_the_features(Q, K, V):
     """The sum z runs along the features in yours. It adds up tokens, as S does."""
     q, k = elu1(Q), elu1(K)
@@ -347,6 +355,20 @@ def step_reads_too_early(state, q, k, v):
     S, z = state
     new = S + np.outer(elu1(k), v), z + elu1(k)
     return new, elu1(q) @ S / (elu1(q) @ z)
+
+
+@exercise.misconception(credit=0.4)
+def step_with_a_bare_query(state, q, k, v):
+    """φ is applied to the keys alone. Queries need it as well."""
+    S, z = state[0] + np.outer(elu1(k), v), state[1] + elu1(k)
+    return (S, z), q @ S / (q @ z)
+
+
+@exercise.misconception(credit=0.4)
+def step_divides_by_the_old_sum(state, q, k, v):
+    """The token's own key is missing in your denominator. Take it into z before you divide."""
+    S, z = state[0] + np.outer(elu1(k), v), state[1] + elu1(k)
+    return (S, z), elu1(q) @ S / (elu1(q) @ state[1] + 1)
 
 
 @exercise.misconception

@@ -155,6 +155,13 @@ def taken_for_weights():
 
 
 @row_sums.misconception()
+def sums_of_scaled_weights():
+    """You divided the scores by √2. These weights are without a scale."""
+    u, s, v = np.linalg.svd(softmax(X @ X.T / np.sqrt(2)))
+    return s[0] * u[:, 0] * v[0].sum()
+
+
+@row_sums.misconception()
 def column_sums():
     """You added up columns."""
     return rank_one().sum(axis=0)

@@ -420,6 +420,12 @@ def lost_pairs_from_zero():
     return "n*(2*w + 1) - w*(w - 1)"
 
 
+@edges.misconception(credit=0.5)
+def lost_pairs_squared():
+    """The first w queries lose w, w − 1, …, 1 keys. Add that up once more."""
+    return "n*(2*w + 1) - w^2"
+
+
 @edges.misconception()
 def both_ends_whole():
     """You subtracted too much: a row near the end loses only the keys beyond it."""
@@ -464,6 +470,12 @@ def counts(n, w):
 def counted_in_the_mask(local_mask, n, w):
     """Add up the masks themselves."""
     return [int(np.sum(local_mask(n, w, causal=c))) for c in (False, True)]
+
+
+@counts.alternative
+def counted_by_the_formula(edges, n, w):
+    """The first number from the student's own formula."""
+    return [edges(n=n, w=w), causal(n, w)]
 
 
 @counts.misconception()

@@ -52,10 +52,30 @@ def total(layers, slots, k):
     return sum(pieces_of(layers, slots, k))
 
 
+def falling(least_runs, layers):
+    """Ask the student's function for 1, 2 and 3 slots; more slots may not take more runs."""
+    found = [int(least_runs(layers, s)) for s in (1, 2, 3)]
+    if not found[0] > found[1] >= found[2]:
+        raise ValueError("from such a function nothing follows")
+    return found
+
+
 @exercise.part(points=1, answer=Count())
 def pieces(L, k):
     """Two slots: runs to the state behind k layers, for what lies behind it, for what is before."""
     return pieces_of(L, 2, k)
+
+
+@pieces.alternative
+def last_one_by_the_function(L, k, least_runs):
+    """What is before the state, by the student's own function; one slot needs none."""
+    return [k, runs(L - k, 1), falling(least_runs, k)[1]]
+
+
+@pieces.alternative
+def both_by_the_function(L, k, least_runs):
+    """What is behind the state, too."""
+    return [k, falling(least_runs, L - k)[0], falling(least_runs, k)[1]]
 
 
 @pieces.misconception(credit=0.5)
@@ -87,6 +107,12 @@ def once_behind(L, k):
 def least(L):
     """The least number of runs for your L layers, with 1, 2 and 3 slots."""
     return [runs(L, s) for s in (1, 2, 3)]
+
+
+@least.alternative
+def by_the_function(L, least_runs):
+    """As the student's own function gives them."""
+    return falling(least_runs, L)
 
 
 @least.misconception(credit=0.5)

@@ -209,6 +209,12 @@ def hundred():
     return 20
 
 
+@hundred.alternative
+def hundred_by_the_formula(least):
+    """Put L = 100 into the formula."""
+    return least(L=100)
+
+
 @hundred.misconception()
 def hundred_segment_forgotten():
     """The live segment counts, too."""

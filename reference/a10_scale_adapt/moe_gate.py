@@ -85,7 +85,12 @@ def first_two(z, y):
     return chosen @ y[:2] if set(best(z)) != {0, 1} else 0.0
 
 
-wrong_outputs = every_expert, smallest_gates, evenly, sigmoids, only_the_best, first_two
+def by_outputs(z, y):
+    """You chose the two experts that return most. The gates choose, before any expert is run."""
+    return softmax(z)[best(y)] @ y[best(y)]
+
+
+wrong_outputs = every_expert, smallest_gates, evenly, sigmoids, only_the_best, first_two, by_outputs
 
 
 @exercise.part(points=0.5, answer=Numbers(), carry_if=differ)
@@ -131,6 +136,12 @@ def largest_alone(G):
 
 
 @kept.misconception()
+def mass_by_outputs(G, y):
+    """You chose the two experts that return most. The gates choose, before any expert is run."""
+    return G[best(y)].sum()
+
+
+@kept.misconception()
 def mass_lost(G):
     """That is what is lost: the mass of the experts that are not chosen."""
     return np.sort(G)[:2].sum()
@@ -147,6 +158,19 @@ def plain(G, y):
 def gates(G):
     """The two largest gates after renormalising, the larger first."""
     top = np.sort(G)[:1:-1]
+    return top / top.sum()
+
+
+@gates.alternative
+def divided_by_what_is_kept(G, kept):
+    """By the student's own mass."""
+    return np.sort(G)[:1:-1] / kept
+
+
+@gates.misconception()
+def gates_by_outputs(G, y):
+    """You chose the two experts that return most. The gates choose, before any expert is run."""
+    top = np.sort(G[best(y)])[::-1]
     return top / top.sum()
 
 
@@ -177,6 +201,18 @@ for part in (plain, renormalised):
 def renormalised_too_early(z, y):
     """That is the output with renormalised gates. Here they stay as the softmax gave them."""
     return renormalised_output(z, y)
+
+
+@renormalised.misconception()
+def renormalised_by_outputs(z, y):
+    """You chose the two experts that return most. The gates choose, before any expert is run."""
+    return softmax(z[best(y)]) @ y[best(y)]
+
+
+@renormalised.misconception()
+def gates_exchanged(gates, z, y):
+    """Your gates meet each other's expert: the larger one belongs to the larger logit."""
+    return gates[::-1] @ y[best(z)]
 
 
 @renormalised.misconception()

@@ -327,7 +327,7 @@ def previous_over_all_rows(A):
 
 @exercise.misconception
 def following_token(A):
-    """You took the diagonal above: that is the token after. Rows are queries."""
+    """You took the diagonal above. Rows are queries, and the key before stands left of the own."""
     return head_profile(A) | {"previous": np.diagonal(A, 1, -2, -1).mean(-1)}
 
 

@@ -470,6 +470,13 @@ def constants_exchanged(C, A, B, alpha, beta):
 
 
 @exercise.misconception
+def exponents_left_out_of_the_factor(C, A, B, alpha, beta):
+    """The derivatives bring the exponents α and β into the factor in front, beside A and B."""
+    N = (A / B) ** (1 / (alpha + beta)) * (C / 6) ** (beta / (alpha + beta))
+    return N, C / 6 / N
+
+
+@exercise.misconception
 def always_twenty(C, A, B, alpha, beta):
     """You spent 20 tokens on each parameter, whatever the law is."""
     N = np.sqrt(C / 120)

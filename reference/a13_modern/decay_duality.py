@@ -343,6 +343,12 @@ def own_column_fades(Q, K, V, a):
 
 
 @exercise.misconception
+def table_of_the_step_before(Q, K, V, a):
+    """You begin with a_j and stop before a_i. What acts on a state when token i comes?"""
+    return table(Q, K, V, np.append(1, a[:-1]))
+
+
+@exercise.misconception
 def not_masked(Q, K, V, a):
     """Pairs above the diagonal count for nothing: L is 0 there."""
     return ((decays(a) + np.triu(np.ones((len(a), len(a))), 1)) * (Q @ K.T)) @ V
@@ -488,6 +494,18 @@ def chunk_added_undecayed(Q, K, V, a, c):
         q, k, v, b = (x[s : s + c] for x in (Q, K, V, a))
         parts.append(table(q, k, v, b) + np.cumprod(b)[:, None] * (q @ S))
         S = b.prod() * S + k.T @ v
+    return np.concatenate(parts)
+
+
+@exercise.misconception
+def chunks_of_the_step_before(Q, K, V, a, c):
+    """You begin with a_j and stop before a_i. What acts on a state when token i comes?"""
+    S, parts = np.zeros((K.shape[1], V.shape[1])), []
+    for s in range(0, len(V), c):
+        q, k, v, b = (x[s : s + c] for x in (Q, K, V, a))
+        inside, into = decays(np.append(1, b[:-1])), np.cumprod(b)
+        parts.append((inside * (q @ k.T)) @ v + into[:, None] * (q @ S))
+        S = into[-1] * S + (inside[-1][:, None] * k).T @ v
     return np.concatenate(parts)
 
 

@@ -25,6 +25,7 @@ exercise = Exercise(
 )
 
 U = np.array([[1.0, 0, 1], [0, 1, -1]])
+OTHER = np.abs(U)  # the last column read as (1, 1)
 
 
 @exercise.variant
@@ -59,6 +60,12 @@ def normalised_one_by_one(pieces):
 def not_normalised(pieces):
     """The output matrix reads the normalised stream."""
     return pieces @ U
+
+
+@C.misconception(credit=0.5)
+def last_column_misread(pieces):
+    """The last token has the output column (1, −1): compare your matrix with the text."""
+    return pieces / divisor(pieces.sum(axis=0)) @ OTHER
 
 
 @C.misconception()
@@ -96,6 +103,13 @@ def lens(pieces):
 def lens_without_the_norm(pieces):
     """The output matrix reads the normalised stream, here as well."""
     return softmax(np.cumsum(pieces, axis=0) @ U)[:, 1]
+
+
+@lens.misconception(credit=0.5)
+def lens_with_the_last_column_misread(pieces):
+    """The last token has the output column (1, −1): compare your matrix with the text."""
+    stream = np.cumsum(pieces, axis=0)
+    return softmax(stream / divisor(stream) @ OTHER)[:, 1]
 
 
 @lens.misconception()
@@ -155,6 +169,14 @@ def change(pieces, C):
 def attribution_for_effect(pieces, C):
     """That is what is attributed to it. Without the piece the divisor changes, too."""
     return C[1]
+
+
+@change.misconception(credit=0.5)
+def change_with_the_last_column_misread(pieces):
+    """The last token has the output column (1, −1): compare your matrix with the text."""
+    stream = pieces.sum(axis=0)
+    rest = stream - pieces[1]
+    return (stream / divisor(stream) - rest / divisor(rest)) @ OTHER
 
 
 @change.misconception()
@@ -335,7 +357,7 @@ def logits_of_a_trained_model(call, rng):
 
 @exercise.misconception(credit=0.4)
 def each_by_itself(pieces, gain, U, eps=1e-5):
-    """You normalise each piece by itself. There is one divisor, that of the whole stream."""
+    """There is one divisor, that of the whole stream; pieces normalised alone don't add up."""
     return pieces / divisor(pieces, eps) * gain @ U
 
 
