@@ -119,6 +119,23 @@ def costs(motif, n):
     return [paid(motif, n, local_mask(n, w, True)) for w in (least - 1, least)]
 
 
+@costs.alternative
+def as_counted(motif, n, counts):
+    """Over the rows, and with the reach, by which the student counted."""
+    least = len(motif) - 1
+    for first, less in ((0, 0), (2, 0), (1, 1)):
+        masks = [local_mask(n, max(int(w) - less, 0), True) for w in WIDTHS]
+        if np.array_equal(counts, [copied(motif, n, mask, first) for mask in masks]):
+            return [paid(motif, n, masks[w], first) for w in (least - 1, least)]
+    return costs.compute(motif, n)
+
+
+@costs.misconception(credit=0.5)
+def costs_added_up(motif, n):
+    """You added up what the letters cost. What does one of them cost on average?"""
+    return (n - len(motif) - 2) * np.array(costs.compute(motif, n))
+
+
 @costs.misconception(credit=0.5)
 def in_bits(motif, n):
     """These are bits. Nats are asked for: take the natural logarithm."""
