@@ -112,50 +112,6 @@ def not_shifted(motif, n):
     return found
 
 
-@exercise.part(points=0.5, answer=Numbers())
-def costs(motif, n):
-    """What such a letter costs on average in nats, one reach below the least, and at the least."""
-    least = len(motif) - 1
-    return [paid(motif, n, local_mask(n, w, True)) for w in (least - 1, least)]
-
-
-@costs.alternative
-def as_counted(motif, n, counts):
-    """Over the rows, and with the reach, by which the student counted."""
-    least = len(motif) - 1
-    for first, less in ((0, 0), (2, 0), (1, 1)):
-        masks = [local_mask(n, max(int(w) - less, 0), True) for w in WIDTHS]
-        if np.array_equal(counts, [copied(motif, n, mask, first) for mask in masks]):
-            return [paid(motif, n, masks[w], first) for w in (least - 1, least)]
-    return costs.compute(motif, n)
-
-
-@costs.misconception(credit=0.5)
-def costs_added_up(motif, n):
-    """You added up what the letters cost. What does one of them cost on average?"""
-    return (n - len(motif) - 2) * np.array(costs.compute(motif, n))
-
-
-@costs.misconception(credit=0.5)
-def in_bits(motif, n):
-    """These are bits. Nats are asked for: take the natural logarithm."""
-    least = len(motif) - 1
-    return [paid(motif, n, local_mask(n, w, True)) / np.log(2) for w in (least - 1, least)]
-
-
-@costs.misconception(credit=0.5)
-def one_reach_further(motif, n):
-    """Your reaches are one too far: compare with your counts."""
-    return [paid(motif, n, local_mask(n, w, True)) for w in (len(motif) - 1, len(motif))]
-
-
-@costs.misconception()
-def of_the_whole_sentence(motif, n):
-    """That is the mean over the whole sentence. The first pass can't be known."""
-    least = len(motif) - 1
-    return [paid(motif, n, local_mask(n, w, True), -len(motif)) for w in (least - 1, least)]
-
-
 @exercise.part(points=0.25, answer=Formula("m"))
 def least():
     """The least reach at which it copies a motif of m letters."""
@@ -184,6 +140,59 @@ def behind_it_all():
 def half_by_two_layers():
     """Two layers reach twice as far, but your counts say that it doesn't help."""
     return "(m - 1)/2"
+
+
+@exercise.part(points=0.5, answer=Numbers())
+def costs(motif, n):
+    """What such a letter costs on average in nats, one reach below the least, and at the least."""
+    least = len(motif) - 1
+    return [paid(motif, n, local_mask(n, w, True)) for w in (least - 1, least)]
+
+
+@costs.alternative
+def as_counted(motif, n, counts):
+    """Over the rows, and with the reach, by which the student counted."""
+    least = len(motif) - 1
+    for first, less in ((0, 0), (2, 0), (1, 1)):
+        masks = [local_mask(n, max(int(w) - less, 0), True) for w in WIDTHS]
+        if np.array_equal(counts, [copied(motif, n, mask, first) for mask in masks]):
+            return [paid(motif, n, masks[w], first) for w in (least - 1, least)]
+    return costs.compute(motif, n)
+
+
+@costs.alternative
+def at_the_own_least(motif, n, least):
+    """At the least reach of the student's own formula."""
+    w = float(least(m=len(motif)))
+    if w not in range(2, 10):
+        raise ValueError("from such a reach nothing follows")
+    return [paid(motif, n, local_mask(n, int(w) - less, True)) for less in (1, 0)]
+
+
+@costs.misconception(credit=0.5)
+def costs_added_up(motif, n):
+    """You added up what the letters cost. What does one of them cost on average?"""
+    return (n - len(motif) - 2) * np.array(costs.compute(motif, n))
+
+
+@costs.misconception(credit=0.5)
+def in_bits(motif, n):
+    """These are bits. Nats are asked for: take the natural logarithm."""
+    least = len(motif) - 1
+    return [paid(motif, n, local_mask(n, w, True)) / np.log(2) for w in (least - 1, least)]
+
+
+@costs.misconception(credit=0.5)
+def one_reach_further(motif, n):
+    """Your reaches are one too far: compare with your counts."""
+    return [paid(motif, n, local_mask(n, w, True)) for w in (len(motif) - 1, len(motif))]
+
+
+@costs.misconception()
+def of_the_whole_sentence(motif, n):
+    """That is the mean over the whole sentence. The first pass can't be known."""
+    least = len(motif) - 1
+    return [paid(motif, n, local_mask(n, w, True), -len(motif)) for w in (least - 1, least)]
 
 
 @exercise.part(
