@@ -464,7 +464,7 @@ losses = None     # five numbers
 #
 # What would settle six of the others, one way or the other?
 #
-# 6. `reasons`: the letter of what speaks to C3, C5, C6, C8, C10, C11. Two of the letters are needed by none.
+# 6. `reasons`: the letter of what speaks to C3, C5, C6, C8, C10, C11. Two of the letters are needed by none, each other one by one claim.
 #    - **A** Count the products of queries with keys.
 #    - **B** Permute the input, and follow it through layer and mean.
 #    - **C** Count the parameters.
@@ -785,7 +785,8 @@ if plt:
 # %% [markdown]
 # *The picture:* seven bars. Embedding 0.5, head 0.0 0.25, head 0.1 0.11, feed-forward 0 −0.25, head 1.0 1.63, head 1.1 4.29, feed-forward 1 3.83: together 10.35, rounded at the end.
 #
-# Head 1.1 and the layer behind it say D. Head 0.1 says next to nothing; yet without it the loss on repeats rose from 0.0006 to 3.82, as the fourth notebook showed. It
+# Head 1.1 and the layer behind it say D. Head 0.1 says next to nothing; yet without it the loss on repeats rose from 0.0006 to 3.82, as the fourth notebook showed
+# (by another measure than in `head_pruning`: the two numbers are not to be compared). It
 # tells each letter who stands before it, and 1.1 looks that up: a part may be needed by others and say nothing itself. A share in a logit is an observation; what happens *without* a part
 # is an experiment. They answer different questions.
 

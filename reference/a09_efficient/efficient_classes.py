@@ -70,6 +70,12 @@ def stride_linear():
 
 
 @stride.misconception()
+def stride_of_one_query():
+    """That is what one query takes. How many queries are there?"""
+    return "n^(1/2) d"
+
+
+@stride.misconception()
 def stride_without_width():
     """Each score is a product of vectors of width d."""
     return "n^(3/2)"

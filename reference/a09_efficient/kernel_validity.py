@@ -151,6 +151,12 @@ def cosine_of_the_angle(q, K, omega):
 
 
 @cosines.misconception()
+def both_entries(q, K, omega):
+    """You took both entries of the difference. Only the first one is asked for."""
+    return np.cos(omega * (q - K).sum(axis=1))
+
+
+@cosines.misconception()
 def second_entries(q, K, omega):
     """You took the second entries."""
     return np.cos(omega * (q - K)[:, 1])

@@ -223,6 +223,12 @@ def queries_alone():
     return "n*D*d_v"
 
 
+@keys_first.misconception(credit=0.5)
+def one_column_of_the_state():
+    """The queries meet a matrix. Each of its columns takes a product with every query."""
+    return "m*D*d_v + n*D"
+
+
 @keys_first.misconception()
 def keys_met_again():
     """In the second product the queries meet what the first one left, and no key any more."""

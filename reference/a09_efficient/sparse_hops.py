@@ -132,6 +132,15 @@ def never(call, rng):
 
 
 @exercise.misconception
+def unreachable_overlooked(mask):
+    """You return how far tokens get, also where some are never reached. Then the answer is −1."""
+    seen, layers = np.eye(len(mask), dtype=bool), 0
+    while (wider := seen | (seen.astype(int) @ mask > 0)).sum() > seen.sum():
+        seen, layers = wider, layers + 1
+    return layers
+
+
+@exercise.misconception
 def given_up_early(mask):
     """You stop after a fixed number of layers. More tokens may need more of them."""
     layers = layers_to_reach(mask)

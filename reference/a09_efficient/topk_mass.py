@@ -194,6 +194,12 @@ def largest_of_the_kept(mass):
 
 
 @bound.misconception()
+def one_value_more(mass):
+    """The largest value isn't 8: eight values from 0 on."""
+    return 2 * (1 - mass[1]) * 8
+
+
+@bound.misconception()
 def actual_difference():
     """That is how far the output does move. The bound holds for all values up to the largest."""
     return p @ values - p[:2] @ values[:2] / p[:2].sum()

@@ -51,6 +51,13 @@ def segment_alone():
 
 
 @units.misconception()
+def units_larger_of_two():
+    """You took the larger of two numbers. Both are stored at the same time: add them."""
+    s = np.array([1, 4, 8, 16, 64])
+    return np.maximum(64 // s, s)
+
+
+@units.misconception()
 def first_input_not_counted():
     """One is missing everywhere: the input of the first segment is stored as well."""
     return stored(64, np.array([1, 4, 8, 16, 64])) - 1
@@ -240,6 +247,13 @@ def twelve_segment_forgotten():
 
 
 @twelve.misconception()
+def twelve_larger_of_two():
+    """You took the larger of two numbers. Both are stored at the same time: add them."""
+    s = np.array([2, 3, 4, 6])
+    return np.maximum(12 // s, s)
+
+
+@twelve.misconception()
 def one_layer_less():
     """One is missing everywhere: the input of the first segment is stored as well."""
     return stored(12, np.array([2, 3, 4, 6])) - 1
@@ -283,5 +297,5 @@ def a_twentieth(all_bytes):
 
 @kept_bytes.misconception()
 def ten_units():
-    """These are ten units. Inputs of segments and a live segment make twenty."""
+    """That is half. Twenty units are kept, and a number in half precision takes two bytes."""
     return 10 * ONE

@@ -117,6 +117,12 @@ def last_one_again():
 
 
 @forwards.misconception()
+def only_what_is_run_again():
+    """These are the runs that come on top. The first one, to the loss, counts as well."""
+    return [0, 1, 0]
+
+
+@forwards.misconception()
 def forwards_three_times():
     """Once to get to the loss, once more to compute again what was forgotten."""
     return [1, 3, 1]

@@ -103,6 +103,12 @@ def powers_of_two():
 
 
 @right.misconception()
+def largest_alone():
+    """You gave all to the largest one. The second logit is smaller by 1 only."""
+    return np.array([1.0, 0, 0])
+
+
+@right.misconception()
 def not_divided():
     """These don't add up to 1: divide by their sum."""
     return np.exp(Z - Z.max())

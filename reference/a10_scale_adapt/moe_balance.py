@@ -243,6 +243,12 @@ def batch_without_experts(balance):
 
 
 @batch_loss.misconception()
+def batch_divided_twice(balance):
+    """You divided by the number of tokens once too often: shares are divided already."""
+    return balance(BATCH)[0] / len(BATCH)
+
+
+@batch_loss.misconception()
 def batch_with_two_choices():
     """You counted two choices for each token. Here k = 1."""
     return 4 * np.array([7, 4, 3, 2]) / 16 @ softmax(BATCH).mean(axis=0)

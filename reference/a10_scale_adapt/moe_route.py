@@ -285,6 +285,12 @@ def less_than_none(load, capacity):
     return load - capacity
 
 
+@dropped.misconception(credit=0.5)
+def distances_from_the_capacity(load, capacity):
+    """An expert with room to spare drops nothing: you counted its empty places."""
+    return np.abs(load - capacity)
+
+
 @dropped.misconception()
 def room_left(load, capacity):
     """That is the room that is left. Empty places elsewhere don't help a full expert."""

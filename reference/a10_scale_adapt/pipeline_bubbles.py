@@ -89,6 +89,12 @@ def needed_against_the_work(p, percent):
 
 
 @needed.misconception()
+def needed_for_half_the_bubble(p, percent):
+    """You halved the bubble. Forward and back both wait, and both work: the share is the same."""
+    return math.floor((p - 1) * (100 - percent) / percent / 2) + 1
+
+
+@needed.misconception()
 def needed_without_the_ramp(p, percent):
     """You took p for p − 1: the first stage waits for nobody."""
     return math.floor(p * (100 - percent) / percent) + 1

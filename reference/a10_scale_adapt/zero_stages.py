@@ -62,6 +62,12 @@ def master_copy_kept():
 
 
 @stage1.misconception()
+def master_copy_forgotten():
+    """The optimiser's state is 12 bytes a parameter: the master copy is part of it, too."""
+    return "4*P + 8*P/N"
+
+
+@stage1.misconception()
 def gradients_left_out():
     """Each device still has weights *and* gradients of its own."""
     return "2*P + 12*P/N"

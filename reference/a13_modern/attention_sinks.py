@@ -589,6 +589,12 @@ def weight_of_the_sink():
 
 
 @sink_score.misconception()
+def weight_for_exponential():
+    """The smaller ε, the larger the score has to be. Write the weight of the m keys down first."""
+    return "log(m*epsilon)"
+
+
+@sink_score.misconception()
 def own_weight_forgotten():
     """The sink's exponential stands in the denominator, too."""
     return "log(m/epsilon)"

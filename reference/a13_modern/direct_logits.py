@@ -421,7 +421,8 @@ def logits_alone(pieces, gain, U, eps=1e-5):
     answer=Choice(
         [
             "The contributions add up to the logits.",
-            "If a piece adds the same number to all logits, that moves no probability.",
+            "A contribution that is the same number for all logits moves no probability, the "
+            "divisor being what it is.",
             "Without a piece the logits change by its contribution.",
             "The contribution of a head contains what later layers make of its piece.",
             "For a given divisor, contributions are linear in the pieces.",
@@ -454,7 +455,7 @@ def later_layers_included():
 
 @exact.misconception()
 def shift_overlooked():
-    """You left out “If a piece adds the same number to all logits …”.
+    """You left out “A contribution that is the same number for all …”.
 
     What does a softmax make of a number that is added to all of its logits?
     """

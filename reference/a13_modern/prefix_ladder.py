@@ -474,6 +474,12 @@ def own_key_left_out():
 
 
 @last_weights.misconception()
+def first_key_left_out():
+    """The first key is missing. Its score is 0; what is the exponential of that?"""
+    return np.array([0, 1, 2, 4]) / 7
+
+
+@last_weights.misconception()
 def exponential_taken_twice():
     """You took the exponential twice: e to the power j·log 2 is a power of 2 already."""
     return softmax(2.0 ** np.arange(4))
