@@ -692,6 +692,12 @@ def variance_for_deviation():
 
 
 @deviations.misconception()
+def variance_of_shares_for_deviation():
+    """You divided by the variance. Its root is the standard deviation."""
+    return 0.2 / (2 * 0.7 * 0.3 / 10)
+
+
+@deviations.misconception()
 def own_share_of_each():
     """You took the variances at 0.8 and 0.6. Both models have p = 0.7 here."""
     return 0.2 / np.sqrt(0.8 * 0.2 / 10 + 0.6 * 0.4 / 10)
@@ -755,6 +761,12 @@ def one_sided():
 def difference_not_squared():
     """You didn't square the difference 0.2."""
     return int(np.ceil(Z**2 * 2 * 0.7 * 0.3 / 0.2))
+
+
+@enough.misconception()
+def variance_for_deviation_in_n():
+    """You divided by the variance. Its root is the standard deviation."""
+    return int(np.ceil(Z * 2 * 0.7 * 0.3 / 0.2))
 
 
 @enough.misconception()

@@ -942,6 +942,12 @@ def tokens_before_it_repeats(path):
 
 
 @period.misconception()
+def way_into_it_counted(path):
+    """You counted the way from the first token, too. After how many tokens does it come back?"""
+    return len({int(token) for token in path}) + 1
+
+
+@period.misconception()
 def all_that_is_written(path):
     """So many tokens are written. After how many of them does it come back?"""
     return len(path)

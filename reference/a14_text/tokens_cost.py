@@ -414,6 +414,12 @@ def vocabulary_behind_the_merge(places, L, d):
 
 
 @first_pays_from.misconception()
+def both_behind_the_merge(places, L, d):
+    """You put in n and V as they are behind the first merge. Both are those before it."""
+    return places(n=351405 - 8186, V=257, L=L, d=d)
+
+
+@first_pays_from.misconception()
 def all_vocabulary_at_once(places, L, d):
     """You put in the largest vocabulary. Before the first merge there are 256 tokens."""
     return places(n=351405, V=1000, L=L, d=d)
