@@ -3499,12 +3499,23 @@ def _by_size(call: Tried) -> int:
 
 
 def _mistakes(failing: list[tuple[PracticeInputs, list[Tried]]]) -> list[int]:
-    """Return the places of the known mistakes that answer every failing set of calls alike."""
+    """Return the places of the known mistakes that answer every failing set of calls alike.
+
+    A set whose results are too near the right ones for marks to tell says nothing of mistakes.
+    """
     found: list[set[int]] = []
     for inputs, calls in failing:
         marks = [mark_of(call.came) for call in calls]
-        found.append({place for place, wrong in inputs["wrong"] if _answers_alike(marks, wrong)})
-    return sorted(set.intersection(*found))
+        if not _answers_alike(marks, _right(inputs)):
+            found.append(
+                {place for place, wrong in inputs["wrong"] if _answers_alike(marks, wrong)}
+            )
+    return sorted(set.intersection(*found)) if found else []
+
+
+def _right(inputs: PracticeInputs) -> list[Any]:
+    values = (call.get("value") for call in inputs["calls"])
+    return [None if value is None else mark_of(decode(value)) for value in values]
 
 
 def _answers_alike(marks: list[Any], wrong: list[Any]) -> bool:
