@@ -786,7 +786,14 @@ madds = None  # two whole numbers
 
 
 class EchoCache:
-    """The whole model, which remembers keys and values of every layer."""
+    """The whole model, which remembers keys and values of every layer.
+
+    >>> model = {name: np.zeros((1, 4, 4)) for name in "wq wk wv wo gate up down".split()}
+    >>> model |= {"embed": np.eye(3, 4), "norm1": np.ones((1, 4)), "norm2": np.ones((1, 4))}
+    >>> echo = EchoCache(model | {"norm": np.ones(4), "unembed": np.eye(4, 3)})
+    >>> [echo.step(np.array([i])).round(2).tolist() for i in (1, 0)], echo.length
+    ([[[0.0, 2.0, 0.0]], [[2.0, 0.0, 0.0]]], 2)
+    """
 
     def __init__(self, model: dict):
         raise NotImplementedError
