@@ -7,7 +7,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK = 1
 # `make TORCH_INDEX= test` takes that one.
 TORCH_INDEX ?= https://download.pytorch.org/whl/cpu
 
-.PHONY: demo test quick fresh engine bare hostile hostile-user container style lint docs generate lock audit bench by-assignment mutation clean
+.PHONY: demo test quick fresh engine bare hostile hostile-user container style lint docs generate lock audit bench mutation clean
 
 demo: $(VENV)/engine
 	$(BIN)/autograder demo
@@ -107,12 +107,6 @@ ifdef ANSWER_ROWS
 else
 	@echo "bench/algebra.py was not run: it needs ANSWER_ROWS=FILE (see bench/README.md)"
 endif
-
-# What grading and generating cost, by assignment: measured on an idle machine, and committed.
-by-assignment: $(VENV)/ready
-	$(BIN)/python bench/assignments.py --out $(RESULTS)/assignments.json
-	git add $(RESULTS)/assignments.json
-	git commit -m "Grading and generating measured anew, by assignment" $(RESULTS)/assignments.json
 
 # Which slips go unpunished; `make mutation MUTATED=a03` for one assignment.
 MUTATED = a01 a02 a03 a04 a05 a06 a07 a08 a09 a10 a11 a13 a14

@@ -1,14 +1,14 @@
 """A blind trial: what becomes of submissions of which their author says what is right and wrong.
 
-A folder holds ``submitted/<student>/<assignment>/`` and ``manifest.json``, a list of
+Each folder holds ``submitted/<student>/<assignment>/`` and ``manifest.json``, a list of
 
     {"student", "assignment", "exercise", "item", "kind": "right", "wrong" or "follows", "slip"}
 
 where ``item`` is a part, a check or a function, and "follows" is wrong in nothing but an earlier
 answer.  All are graded as a class is, in a copy of the course; then each item that was said to be
 right and lost points is shown, and each wrong one by what its student was told: a known mistake by
-its name, a place or a counterexample, no more than that it isn't right, or nothing at all.  Whether
-a name fits the slip is for whoever reads the list.
+its name (also where it is paid for elsewhere), a place or a counterexample, no more than that it
+isn't right, or nothing at all.  Whether a name fits the slip is for whoever reads the list.
 """
 
 from __future__ import annotations
@@ -70,10 +70,11 @@ def said_of(entry: Entry, exercise: Exercise, items: dict[str, Item]) -> tuple[s
         return "withheld", short
     if entry["kind"] != "wrong":
         return ("lost" if short else "kept"), short
+    told = short or [item for item in found if item.note]
+    if any(item.note in _names(exercise) for item in told):
+        return "named", told
     if not short:
-        return "unseen", found
-    if any(item.note in _names(exercise) for item in short):
-        return "named", short
+        return ("follows" if told else "unseen"), told or found
     return ("vague" if all(item.feedback in VAGUE for item in short) else "located"), short
 
 
@@ -82,33 +83,36 @@ def _names(exercise: Exercise) -> set[str]:
     return {wrong.name for each in known for wrong in each.misconceptions}
 
 
+def tried(folder: Path) -> Iterator[tuple[Entry, str, list[Item]]]:
+    """Yield each entry of a folder's manifest, what became of it, and the outcomes that say so."""
+    outcomes = {key: (exercise, items) for key, exercise, items in graded(folder)}
+    for entry in json.loads((folder / "manifest.json").read_text()):
+        key = entry["student"], entry["assignment"], entry["exercise"]
+        yield entry, *(said_of(entry, *outcomes[key]) if key in outcomes else ("ungraded", []))
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("folder", type=Path)
-    parser.add_argument("--out", type=Path, help="a JSON file to write")
+    parser.add_argument("folders", nargs="+", type=Path)
+    parser.add_argument("--out", type=Path, help="a JSON file to write: counts by assignment")
     options = parser.parse_args()
-    manifest: list[Entry] = json.loads((options.folder / "manifest.json").read_text())
-    outcomes = {key: (exercise, items) for key, exercise, items in graded(options.folder)}
-    counts: dict[str, Counter[str]] = {kind: Counter() for kind in ("right", "follows", "wrong")}
-    listed = []
-    for entry in manifest:
-        key = entry["student"], entry["assignment"], entry["exercise"]
-        became, items = said_of(entry, *outcomes[key]) if key in outcomes else ("ungraded", [])
-        counts[entry["kind"]][became] += 1
+    counts: dict[str, dict[str, Counter[str]]] = {}
+    found = [each for folder in options.folders for each in tried(folder)]
+    for entry, became, items in sorted(found, key=lambda one: one[1]):
+        own = counts.setdefault(entry["assignment"], {})
+        own.setdefault(entry["kind"], Counter())[became] += 1
         if became != "kept":
-            listed.append((became, entry, items))
-    for became, entry, items in sorted(listed, key=lambda one: one[0]):
-        where = ", ".join(entry[k] for k in ("student", "assignment", "exercise", "item"))
-        print(f"{became}: {where} ({entry['kind']}): {entry['slip']}")
-        for item in items:
-            earned = f"{item.score}/{item.max_score}"
-            print(f"    {item.name} {earned} {item.note} {item.feedback} {item.given:.200}")
-    print({kind: dict(found) for kind, found in counts.items()})
+            where = ", ".join(entry[k] for k in ("student", "assignment", "exercise", "item"))
+            print(f"{became}: {where} ({entry['kind']}): {entry['slip']}")
+            for item in items:
+                earned = f"{item.score}/{item.max_score}"
+                print(f"    {item.name} {earned} {item.note} {item.feedback} {item.given:.200}")
+    report = json.dumps(counts, indent=1, sort_keys=True)
+    print(report)
     if options.out:
-        report = {kind: dict(sorted(found.items())) for kind, found in counts.items()}
-        options.out.write_text(json.dumps(report, indent=1) + "\n")
+        options.out.write_text(report + "\n")
 
 
 if __name__ == "__main__":

@@ -84,9 +84,8 @@ def same_points(monkeypatch):
 def generated(tmp_path_factory):
     """The folder of a sample course that is generated and registered: made once, since that takes
     seconds, and copied by whoever changes anything."""
-    from autograder.delivery.department.releasing import (
-        generate,  # nbgrader: not every test needs it
-    )
+    # Brings nbgrader, which not every test needs.
+    from autograder.delivery.department.releasing import generate
 
     course = copied(tmp_path_factory.mktemp("sample") / "course")
     generate(course, course.ids())

@@ -1,4 +1,4 @@
-"""What a student's id may be: it names folders, and stands in commands and spreadsheets."""
+"""A student's id: what it may be, since it names folders, and the one that a notebook gives."""
 
 from __future__ import annotations
 
