@@ -9,6 +9,8 @@ answer.  All are graded as a class is, in a copy of the course; then each item t
 right and lost points is shown, and each wrong one by what its student was told: a known mistake by
 its name (also where it is paid for elsewhere), a place or a counterexample, no more than that it
 isn't right, or nothing at all.  Whether a name fits the slip is for whoever reads the list.
+A slip that is paid for with what follows from it, as the dearest, is a loss of none. Where a folder
+has the release that was answered, exercises whose numbers have changed since are left out.
 """
 
 from __future__ import annotations
@@ -69,13 +71,28 @@ def said_of(entry: Entry, exercise: Exercise, items: dict[str, Item]) -> tuple[s
     if any(item.status is Status.ERRORED for item in found):
         return "withheld", short
     if entry["kind"] != "wrong":
-        return ("lost" if short else "kept"), short
+        paid = [item for item in short if not _is_the_price(item, items)]
+        return ("lost" if paid else "the price" if short else "kept"), short
     told = short or [item for item in found if item.note]
     if any(item.note in _names(exercise) for item in told):
         return "named", told
     if not short:
         return ("follows" if told else "unseen"), told or found
     return ("vague" if all(item.feedback in VAGUE for item in short) else "located"), short
+
+
+def _is_the_price(item: Item, items: dict[str, Item]) -> bool:
+    """Tell whether others go free because this item pays for the same mistake."""
+    return any(f"paid for with “{item.rubric}”" in other.feedback for other in items.values())
+
+
+def _changed(folder: Path, assignment: str) -> set[str]:
+    """Return the exercises that have other numbers than those that were answered."""
+    place = Path("release") / assignment / "check.json"
+    if not (folder / place).exists():
+        return set()
+    then, now = (json.loads((root / place).read_text())["exercises"] for root in (folder, ROOT))
+    return {id for id in then if then[id].get("pool") != now.get(id, {}).get("pool")}
 
 
 def _names(exercise: Exercise) -> set[str]:
@@ -86,9 +103,13 @@ def _names(exercise: Exercise) -> set[str]:
 def tried(folder: Path) -> Iterator[tuple[Entry, str, list[Item]]]:
     """Yield each entry of a folder's manifest, what became of it, and the outcomes that say so."""
     outcomes = {key: (exercise, items) for key, exercise, items in graded(folder)}
+    changed: dict[str, set[str]] = {}
     for entry in json.loads((folder / "manifest.json").read_text()):
         key = entry["student"], entry["assignment"], entry["exercise"]
-        yield entry, *(said_of(entry, *outcomes[key]) if key in outcomes else ("ungraded", []))
+        if entry["exercise"] in changed.setdefault(key[1], _changed(folder, key[1])):
+            yield entry, "changed since", []
+        else:
+            yield entry, *(said_of(entry, *outcomes[key]) if key in outcomes else ("ungraded", []))
 
 
 def main() -> None:

@@ -68,7 +68,7 @@ except ImportError:
 # You may use: *variance of a sum* (of independent terms); *definition of Var*,
 # $\operatorname{Var} X = E X^2 - (E X)^2$; *independence*, $E(XY) = E(X)\, E(Y)$; *linearity of sums*; and
 # the moments *mean of q*, *mean of k*, *squares of q* ($E q_i^2 = s^2 + a^2$), *squares of k*
-# ($E k_i^2 = t^2 + b^2$).
+# ($E k_i^2 = t^2 + b^2$). That a sum of $n$ equal terms is $n$ times one of them is algebra, or *linearity of sums*.
 #
 # 1. `steps`: from `Var(sum(q_i*k_i, i))` to a form without E and Var: $n$ times a difference, the product of
 #    both second moments less that of both squared means.
@@ -584,7 +584,7 @@ def masked_softmax(s: "array (..., n, m)", mask: "bool array that broadcasts to 
 # 1. `padding_mask(lengths, n)`: the mask, of shape $(B, 1, n)$, so that it broadcasts over the queries.
 # 2. `combine(*masks)`: what all of the given masks allow; they broadcast.
 # 3. `pairs`, `causal_pairs`: for $n = 5$ and the lengths 1, 3, 5, the number of allowed pairs in each of
-#    the three examples, without and with a causal mask in addition.
+#    the three examples, without and with a causal mask in addition. Padded queries count, too.
 # 4. `left_padding`: some put the padding on the left. With two padding tokens there, and a causal mask in
 #    addition, what happens?
 

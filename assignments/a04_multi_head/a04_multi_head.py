@@ -208,7 +208,7 @@ narrow = None             # a whole number
 steps = None              # a list of lines: ["3*h*(d*k + k) + h*k*d + d", …]
 
 # %% [markdown]
-# ### The whole layer
+# ### Multi-head attention in NumPy
 #
 # Project, split, attend, merge, project: five steps, and four matrices that stay. So the layer is a class. A
 # layer that you can call is what the next notebooks build on: you will carry this one with you.
@@ -263,7 +263,7 @@ class MultiHead:
 
 
 # %% [markdown]
-# ### The way back
+# ### The gradient of the whole layer
 #
 # Training needs the gradient of everything. In self-attention $X$ enters three times: as queries, as keys and as
 # values. So the gradient for $X$ has three parts, and it is easy to lose one.

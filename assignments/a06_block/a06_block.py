@@ -29,7 +29,7 @@
 #   deviations, divided by $d$ and not by $d - 1$.
 # - Give numbers to at least four significant digits, small ones too. They may be numbers, text (`"1/3"`) or
 #   computed by your own code.
-# - In formulas write **a `*` for every product**; `^` works as well as `**`. A derivation is a list of lines, each
+# - In formulas `^` works as well as `**`, and a product needs no sign between names: `2 d f` is `2*d*f`. A derivation is a list of lines, each
 #   equal to the one before. Every step is worth points, the last one too: write one a line.
 # - Run the cells from top to bottom: short names such as `y` come back in several exercises. Each exercise is
 #   graded where its check cell stands.
@@ -601,7 +601,7 @@ def gradient_norms(
 # *Your answer, about five sentences.*
 
 # %% [markdown]
-# ### The same in torch, for training
+# ### A block in torch, with GELU and dropout
 #
 # Nobody trains a block in NumPy. The one that you write now has pre-norm, GELU in place of ReLU, and **dropout**: while a model is trained, each
 # entry of what a sublayer gives is set to 0 with the probability $p$, and divided by $1 - p$ otherwise. In evaluation nothing is dropped.

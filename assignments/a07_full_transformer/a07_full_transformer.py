@@ -444,7 +444,8 @@ best_probability = None    # one number
 # earlier output), and 0 if `f` is causal.
 #
 # Choose the change with care: one that a layer can't see finds nothing. What does a layer norm do
-# to a token to all of whose entries you add the same?
+# to a token to all of whose entries you add the same? You may try several changes of a token, and call `f`
+# as often as you like; a pair counts once.
 #
 # Your tester is run on more than a dozen models that you have not seen. Some are causal, and the others are
 # not, for several different reasons.
@@ -703,7 +704,7 @@ print({name: array.shape for name, array in trained.items()}, said("BADGE"))
 #    for each name in `PARTS` the arrays of all blocks, one behind the other: `model["wq"][0]` belongs to the first block. Blocks have two heads. The norm at the end
 #    is that of the blocks, $\varepsilon = 10^{-5}$ included. For `read("^BADGEBA")` and `trained`, the largest logit of the last row should be that of D.
 # 2. `surprise`: now let it read, and ask what it pays in nats, two numbers. `^` and your motif have been said once, and the motif's *first letter* follows: what does it pay for this one? It goes on reading, up to the second A:
-#    what does it pay for the letter behind this A?
+#    what does it pay for the letter behind this A? (Behind the motif's last letter comes its first.)
 # 3. `loss`: ten sentences, `said(motif)` for each of your ten motifs, have 200 letters behind their `^`. What does a letter cost on average, in nats?
 # 4. A slip in code is easily overlooked as long as weights are drawn. `fresh` is such a model, with small weights and gains of 1. Make the six slips below in a copy of your code, in both blocks, one at a time, and look at both models.
 #    `silent`: which leave every logit of `fresh` exactly as it is? `dear`: which raise your loss on `trained` by more than 1 nat?

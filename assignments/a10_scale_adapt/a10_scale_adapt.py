@@ -44,7 +44,7 @@ except ImportError:
 # %% [markdown]
 # ## 1 Experts
 #
-# ### Two of four
+# ### Two of four experts
 #
 # Most of a transformer's parameters are in its feed-forward networks. What if there were eight of
 # them side by side, and each token passed through two? The model would hold eight times as much, and a
@@ -86,7 +86,7 @@ renormalised = None  # one number
 steps = None         # a list of lines
 
 # %% [markdown]
-# ### Route a batch
+# ### Routing a batch
 #
 # Now for many tokens. On real hardware the experts live on different devices and
 # each has room for so many tokens: its **capacity** is
@@ -409,7 +409,7 @@ def least_runs(L: int, s: int) -> int:
 # need to grow like the logarithm of the depth only, both at once. Programs for automatic differentiation have done so since *revolve*; for layers of unequal size and time a plan is found by the same recursion, or by a solver.
 
 # %% [markdown]
-# ### In PyTorch
+# ### Checkpointing in PyTorch
 #
 # `torch.utils.checkpoint.checkpoint(f, *args, use_reentrant=False)` computes `f(*args)` and saves the arguments alone; in the backward pass it
 # calls `f` again. (The flag chooses the newer of two implementations. The older one does not work with `torch.autograd.grad`.)
@@ -467,7 +467,7 @@ held = None    # four whole numbers
 # %% [markdown]
 # ## 3 Sixteen bits
 #
-# ### The limits
+# ### The limits of sixteen bits
 #
 # A floating-point number is a sign, an exponent and a fraction: $\pm\, 1.f \times 2^{e}$. Half precision (float16) spends 1 + 5 + 10 bits on
 # them, single precision (float32) 1 + 8 + 23, bfloat16 1 + 8 + 7. The exponent is stored with a *bias* of $2^{b-1} - 1$ for $b$ bits. Two patterns are reserved: all
@@ -544,7 +544,7 @@ def softmax16(z: "float16 array (..., n)") -> "float16 array, same shape":
     raise NotImplementedError
 
 # %% [markdown]
-# ### Lift small gradients
+# ### Lifting small gradients
 #
 # At the other end numbers vanish. Many gradients of a trained network are smaller than $10^{-7}$. **Loss scaling** multiplies the loss by a factor $S$ before the
 # backward pass, so that all gradients come out $S$ times as large, and divides by $S$ before the step is taken, in single precision. $S$ is a power of two: then it costs no digits.
@@ -902,7 +902,7 @@ your_numbers("straight_through")
 # 1. `y`: the soft sample, three numbers.
 # 2. The Jacobian of $y$: `own`, the derivative of $y_i$ by its own logit $z_i$, a formula in `y_i` and `tau`, and `other`, that by another logit $z_j$, a formula in `y_i`, `y_j` and `tau`.
 # 3. `back`: the gradient for the three logits that is sent back for $v$.
-# 4. `straight_through(logits, noise, tau, gradient)` returns two arrays: what goes forward, and the gradient for the logits. `gradient` is that of the loss with respect to what goes forward. All arrays have the shape $(\dots, n)$, each
+# 4. `straight_through(logits, noise, tau, gradient)` returns two arrays: what goes forward (of equal entries the first is chosen), and the gradient for the logits. `gradient` is that of the loss with respect to what goes forward. All arrays have the shape $(\dots, n)$, each
 #    vector along the last axis is a choice by itself, and $\tau$ may be as small as 0.001.
 # 5. `slopes`: why not take a tiny $\tau$, so that $y$ is nearly the one-hot? Two entries: what is $\partial y_1 / \partial z_1$ for $\tau = 1$, $0.1$ and $0.02$, if $z_1 + g_1$ is larger than $z_2 + g_2$ by your `gap`? And if both are equal? Two rows of three numbers.
 # 6. `means`: is the gradient right on average? Two equal logits, $\tau = 1$, and a loss that is the first entry of what goes forward. The difference of two independent Gumbel numbers has the distribution function $1/(1 + e^{-x})$, so over the noise $y_1$ is

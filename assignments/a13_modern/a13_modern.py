@@ -533,7 +533,7 @@ your_numbers("mla")
 #    In this order: each head keeps keys and values of its own; `g` key/value heads are shared, as in grouped
 #    queries; the latent form with `d_c` and `d_r`. (In the first two, rotated keys take no extra room.)
 # 3. `mla(q, q_r, c, k_r, W_UK, W_UV, mask=None)` gives the outputs of all heads, `(h, n, d_v)`, without building
-#    keys or values. `mask`, of shape `(n, m)`, says where a query may attend; each query has some such token.
+#    keys or values. `mask`, of shape `(n, m)`, says where a query may attend; each query has some such token. Scores may be in the thousands.
 # 4. `madds`: the madds of scores and weighted sum for *one* query of every head, with `m` cached tokens and values
 #    of width `d_k`: keys of width `d_k + d_r` and values that are stored; the absorbed form, of which the products
 #    of the single query with $W_{UK}$ and $W_{UV}$ are left out; keys and values built from `c` for this one query,
@@ -1170,7 +1170,7 @@ if plt:
 # *The picture:* the speed-up over $\gamma$ from 1 to 20 for $\alpha$ = 0.9, 0.6 and 0.1. At 0.9 it climbs to 4.67 at 13 drafts and then falls very slowly; at 0.6 it is largest at 4 drafts, 1.92. At 0.1 it begins at 1.05, and from three drafts on it is below 1: a poor draft costs time.
 #
 # 5. `verify(draft, P, Q, u, r)` is one round, with nothing random in it: it takes the numbers from outside. `draft` holds $\gamma$ tokens; row $i$ of `Q`, $(\gamma, V)$, is the law from which draft $i$ was drawn; row $i$ of `P`, $(\gamma + 1, V)$, the target's law at
-#    the same place. Draft $i$ is accepted if $u_i < p/q$. A token is drawn from a law with `r`, from 0 to 1, by inverse distribution: the first token at which the cumulative sum is larger than $r$. Return the tokens of the round as a list of whole numbers.
+#    the same place. Draft $i$ is accepted if $u_i < p/q$. A token is drawn from a law with `r`, $0 \le r < 1$, by inverse distribution: the first token at which the cumulative sum is larger than $r$. Return the tokens of the round as a list of whole numbers.
 #    *Example:* with $\gamma = 1$, $V = 2$ and the laws from above, $p$ in both rows, draft 0, $u = 0.8$ and any $r$: since $0.8 \ge 0.75$ it is rejected, and `[1]` comes.
 
 # %% exercise="speculative"

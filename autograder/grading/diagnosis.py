@@ -119,7 +119,7 @@ def judge(part: Part, answer: Any, true: Mapping[str, Any], own: Own) -> Judgeme
         (own, own.earlier),
         (mended, mended.earlier),
     )
-    for compute, (having, earlier) in product(part.routes, ways):
+    for compute, (having, earlier) in product(part.followed, ways):
         needs = set(arguments(compute))
         if not earlier and not needs & (own.wrong | own.rounding.keys() | own.examples):
             continue

@@ -21,6 +21,7 @@ from autograder.student.reading import is_blank
 
 _OUT = (MemoryError, RecursionError)  # of the budget: the answer's fault
 _LONGEST = 900  # characters of feedback: what a student wrote may stand in it
+_WRONG = Judgement(0)  # and nothing else is known of it
 Known = dict[str, Any]
 Read = Callable[[str], Any]  #: reads one of the student's variables, or raises StudentError
 
@@ -77,15 +78,32 @@ def grade_parts(
 
 
 def _with_mistakes(exercise: Exercise, items: Sequence[Item], true: Known, own: Own) -> list[Item]:
-    """Say which items fail by a known mistake that took some work."""
-    return [
+    """Say which items fail by a known mistake that took some work.
+
+    Where it shows as zeros, say, it may have taken none. One such item can be charged together with
+    others, the dearest: several that took none would go free by one that did.
+    """
+    found = [
         replace(item, mistake=_mistake(part, item, true[part.name], own.given.get(part.name)))
         for part, item in zip(exercise.parts, items, strict=True)
+    ]
+    idle: dict[str, Item] = {}
+    for item in sorted(found, key=lambda item: item.max_score):
+        answer = own.given.get(item.name)
+        if item.mistake and is_trivial(answer, true[item.name]):
+            idle[item.mistake] = item
+    return [
+        replace(item, mistake="")
+        if item.mistake
+        and is_trivial(own.given.get(item.name), true[item.name])
+        and idle[item.mistake] is not item
+        else item
+        for item in found
     ]
 
 
 def _mistake(part: Part, item: Item, right: Any, answer: Any) -> str:
-    if answer is None or not part.answer.says_much(right) or is_trivial(answer, right):
+    if answer is None or not part.answer.says_much(right):
         return ""
     return next((w.feedback for w in part.misconceptions if w.name == item.note), "")
 
@@ -128,6 +146,8 @@ def _item(exercise: Exercise, part: Part, read: Read, true: Known, own: Own) -> 
         judgement = judge(part, answer, true, own)
         if not judgement.note and judgement.credit < 1:
             judgement = another_part(exercise.parts, part, answer, true) or judgement
+        if judgement == _WRONG:
+            judgement = Judgement(0, feedback=part.answer.locate(answer, true[part.name]))
     except Senseless as reason:
         return _result(part, Judgement(0, "format_error", sentence(str(reason))))
     except Undecided as reason:
@@ -173,6 +193,8 @@ def _carry_on(
             own.trivial.add(part.name)
     if part.answer.free and judgement.credit == 1:
         _take_example(exercise, part, answer, true, own)
+    if part.answer.stepwise and not judgement.credit:
+        return
     if carries(part, answer, true[part.name]):
         own.known[part.name] = answer
         rounding = part.answer.rounding(answer)

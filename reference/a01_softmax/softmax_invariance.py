@@ -202,6 +202,12 @@ def ratio_of_logits():
 
 
 @ratio.misconception()
+def logits_divided_in_the_exponent():
+    """A quotient of exponentials is no exponential of a quotient: e^a/e^b is another power of e."""
+    return "exp(z1/z2)"
+
+
+@ratio.misconception()
 def upside_down():
     """Upside down: where the first logit is the larger one, the ratio should exceed 1."""
     return "exp(z2 - z1)"
@@ -235,6 +241,12 @@ def scale_taken_for_a_shift():
 def power_not_normalised(k):
     """The power is right, but with the other entries treated alike: what do these add up to?"""
     return f"p1**{k}"
+
+
+@scaled.misconception()
+def multiple_normalised(k):
+    """You multiplied the probability, and normalised. In the exponent the factor makes powers."""
+    return f"{k}*p1/({k}*p1 + p2 + p3)"
 
 
 @scaled.misconception()

@@ -238,6 +238,11 @@ def composed_of_own(T):
     return as_text(first * first.subs({name: sympy.Symbol("l") for name in names}))
 
 
+def texts(matrix):
+    """Write every entry as it is."""
+    return [[str(entry) for entry in row] for row in matrix.tolist()]
+
+
 @composition.misconception()
 def difference_of_the_shifts():
     """One step forward and then another one: do they add up, or cancel?"""
@@ -282,16 +287,13 @@ def step(shift):
 COSINE = "cos(w*k)*cos(w*l) - sin(w*k)*sin(w*l)"
 SINE = "cos(w*k)*sin(w*l) + sin(w*k)*cos(w*l)"
 
+AS_IT_COMES = "Show an entry of the product as it comes, two products of a sine and a cosine."
+
 product_chain = Chain(
     start=f"{step('k')}*{step('l')}",
     target=step("(k + l)"),
     names=("w", "k", "l"),
-    waypoints=(
-        Waypoint(
-            "Show an entry of the product as it comes, two products of a sine and a cosine.",
-            lambda line: line.shows(COSINE, SINE, f"-({SINE})"),
-        ),
-    ),
+    waypoints=(Waypoint(AS_IT_COMES, lambda line: line.shows(COSINE, SINE, f"-({SINE})")),),
     ends=Waypoint(
         "Write each entry with a single sine or cosine of the sum.",
         lambda line: line.shows("cos(w*(k + l))", "cos(w*k + w*l)"),
@@ -339,6 +341,28 @@ def angles_added_at_once():
         rows(f"{COSINE}, {SINE}", f"-({SINE}), {COSINE}"),
         step("(k + l)"),
     ]
+
+
+@composition_steps.restated
+def for_the_own_matrix(T):
+    """The product of the student's own matrices, simplified entry by entry."""
+    first = T.expression
+    names = [name for name in first.free_symbols if name.name == "k"]
+    second = first.subs({name: sympy.Symbol("l") for name in names})
+    product = first * second
+    entries = [str(entry) for entry in product]
+    waves = [sympy.trigsimp(entry) for entry in product]
+    waves = [str(form) for wave in waves for form in (wave, sympy.expand(wave))]
+    return Chain(
+        start=f"{rows(*map(', '.join, texts(first)))}*{rows(*map(', '.join, texts(second)))}",
+        target=rows(*map(", ".join, as_text(product))),
+        names=("w", "k", "l"),
+        waypoints=(Waypoint(AS_IT_COMES, lambda line: line.shows(*entries)),),
+        ends=Waypoint(
+            "Write each entry with a single sine or cosine.",
+            lambda line: line.shows(*waves),
+        ),
+    )
 
 
 def turned(k, base, sign=1):

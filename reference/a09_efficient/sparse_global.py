@@ -234,6 +234,13 @@ def count_with_overlaps(n, w, g):
 
 
 @count.misconception()
+def shared_pairs_taken_off_twice(n, w, g):
+    """You took what window and global columns share off twice. Each pair counts once."""
+    shared = int(local_mask(n, w)[g:, :g].sum())
+    return pairs(n, w, g) - shared
+
+
+@count.misconception()
 def windows_of_global_tokens(n, w, g):
     """Global tokens see all already: only the window of the other tokens adds pairs."""
     return int(local_mask(n, w).sum()) + 2 * g * n - g * g

@@ -195,6 +195,12 @@ def window_changes_nothing(s):
 
 
 @joined.misconception()
+def groups_joined_in_pairs(s):
+    """A window joins each token to both of its neighbours, and the second to the third as well."""
+    return (s + 1) // 2
+
+
+@joined.misconception()
 def no_group_left():
     """Where everybody hears from everybody, there is still a group: that of all tokens."""
     return 0

@@ -308,6 +308,12 @@ def fewest(least_runs):
 
 
 @fewest.misconception()
+def once_on_the_average(least_runs):
+    """You allowed one run for each layer on the average. Asked for is two."""
+    return next(s for s in range(1, 97) if least_runs(96, s) <= 96)
+
+
+@fewest.misconception()
 def twice_at_most():
     """With these no layer is run more than twice. On the average fewer slots are enough."""
     return next(s for s in range(1, 97) if math.comb(s + 2, 2) >= 96)

@@ -174,6 +174,12 @@ def best_s():
     return "sqrt(L)"
 
 
+@best_s.alternative
+def where_the_steps_end(best_steps):
+    """What the student's own equations end in."""
+    return best_steps.end
+
+
 @best_s.misconception()
 def half_of_the_layers():
     """Put it in and compare with s = √L: which is smaller for L = 64?"""

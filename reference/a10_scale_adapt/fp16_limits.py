@@ -9,7 +9,7 @@ from autograder.exercise import Count, Exercise, Numbers
 
 exercise = Exercise(
     "fp16_limits",
-    title="Sixteen bits",
+    title="The limits of sixteen bits",
     source="IEEE 754-2019, section 3",
     minutes=35,
     hints=[

@@ -245,6 +245,13 @@ def output_for_the_loss():
 
 
 @stepped.misconception()
+def output_of_all_experts():
+    """You took the output of all four experts. Only the two that are chosen are in it."""
+    off = softmax(Z) @ Y - WANTED
+    return Z - RATE * off * router_gradient(Z, Y, 2, False)
+
+
+@stepped.misconception()
 def half_forgotten():
     """You went twice as far: the loss is half of a square."""
     return Z - 2 * RATE * OFF * router_gradient(Z, Y, 2, False)

@@ -230,9 +230,12 @@ def equals_the_form_with_keys(call, rng):
 
 @exercise.check(points=0.25)
 def content_alone(call, rng):
-    """Where the rotated queries are 0, only the content decides; where q is 0, only the place."""
+    """Where the rotated queries are 0, only the content decides; where q is 0, only the place.
+
+    So it is with scores in the thousands.
+    """
     q, q_r, *rest = inputs(rng)
-    for x in ((q, 0 * q_r, *rest), (0 * q, q_r, *rest)):
+    for x in ((q, 0 * q_r, *rest), (0 * q, q_r, *rest), (3000 * q, q_r, *rest)):
         agree(call(*x), rebuilt(*x))
 
 
@@ -337,6 +340,16 @@ def scaled_separately(q, q_r, c, k_r, W_UK, W_UV, mask=None):
     """You divided both parts by roots of their own. They make one score, which has one scale."""
     scores = content(q, c, W_UK) / np.sqrt(q.shape[-1]) + q_r @ k_r.T / np.sqrt(q_r.shape[-1])
     return rebuilt(q, q_r, c, k_r, W_UK, W_UV, mask, scores)
+
+
+@exercise.misconception(credit=0.4)
+def no_maximum_taken_off(q, q_r, c, k_r, W_UK, W_UV, mask=None):
+    """Your exponentials overflow for large scores: take the largest score of each row off."""
+    scores = (content(q, c, W_UK) + q_r @ k_r.T) / root(q, q_r)
+    with np.errstate(all="ignore"):
+        weights = np.exp(scores if mask is None else np.where(mask, scores, -np.inf))
+        weights /= weights.sum(axis=-1, keepdims=True)
+    return weights @ (c @ W_UV)
 
 
 @exercise.misconception(credit=0.4)

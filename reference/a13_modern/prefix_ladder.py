@@ -213,6 +213,7 @@ def nobody_looks_ahead(call, rng):
 def large_scores(call, rng):
     """Scores of ±1000, and n = 1, give weights and no NaN."""
     S = rng.choice([-1000.0, 1000.0, 999.0], (6, 6))
+    S[0, :2] = -1000, 1000  # what is taken off is the largest of what may be seen
     agree(call(S), causal_weights(S))
     agree(call(np.array([[-1000.0]])), np.ones((1, 1)))
 
@@ -221,6 +222,14 @@ def large_scores(call, rng):
 def mask_after_the_softmax(S):
     """Rows that lose weights to the mask no longer sum to 1: mask the scores."""
     return softmax(S) * np.tri(len(S))
+
+
+@exercise.misconception(credit=0.5)
+def maximum_of_the_whole_row(S):
+    """You take the largest score of the whole row off, later keys included: mask first."""
+    with np.errstate(all="ignore"):
+        e = np.exp(S - S.max(axis=1, keepdims=True)) * np.tri(len(S))
+        return e / e.sum(axis=1, keepdims=True)
 
 
 @exercise.misconception(credit=0.4)

@@ -159,6 +159,18 @@ def test_every_odd_result_is_decided():
 
 
 def test_a_check_that_withholds_for_an_odd_result_is_a_problem(monkeypatch):
+    exercise = Exercise("doubling", title="Doubling", source="none")
+
+    @exercise.reference
+    def twice(x):
+        return 2 * x
+
+    @exercise.check(points=1)
+    def has_entries(call, rng):
+        """Has entries."""
+        require(call(np.arange(3.0))[1] == 2, "the second entry is another one")
+
     monkeypatch.setattr("autograder.grading.followed.blamed", lambda *_: None)
-    told = "`has_entries` can't decide where the result is bare first: grader_error"
-    assert any(problem.startswith(told) for problem in odd_result_problems(splitting(), ""))
+    told = "`has_entries` can't decide where the result is empty: grader_error"
+    problems = odd_result_problems(exercise.functions[0], "")
+    assert any(problem.startswith(told) for problem in problems)

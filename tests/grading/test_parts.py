@@ -1,10 +1,13 @@
 """Follow-through, rounding, misconceptions and bad input, part by part."""
 
+import re
 from fractions import Fraction
+from inspect import signature
 
 import numpy as np
 import pytest
 
+from autograder.algebra import Chain, Waypoint
 from autograder.course.proofs.blind import blind_guess
 from autograder.course.proofs.part_proofs import part_problems
 from autograder.course.proofs.prices import part_prices
@@ -12,10 +15,12 @@ from autograder.exercise import (
     AuthoringError,
     Choice,
     Count,
+    Derivation,
     Essay,
     Exercise,
     Formula,
     Fractions,
+    Matrix,
     Numbers,
     Shape,
     Undecided,
@@ -888,3 +893,123 @@ def test_a_mistake_that_several_parts_say_the_same_of_is_paid_for_once(answers, 
     if scores[0]:
         assert (items["a"].status, items["a"].note) == ("partial", "a_unscaled")
         assert items["a"].feedback.endswith("paid for with “The row b.”")
+
+
+def slope_of_a_square(k="a"):
+    """The slope of a x² is 2 a x: one's own factor may stand there."""
+    target = f"2*{k}*x"
+    ends = Waypoint("Carry it out.", lambda line: not line.shows("diff(x^2, x)"))
+    return Chain(f"diff({k}*x^2, x)", target, names=("x", "a"), ends=ends)
+
+
+def restating():
+    """A factor, the derivation with it, and what that ends in."""
+    exercise = Exercise("restating", title="Restating", source="none")
+
+    @exercise.part(points=1, answer=Formula("a"))
+    def factor():
+        """The factor."""
+        return "a"
+
+    @exercise.part(points=2, answer=Derivation(slope_of_a_square()))
+    def steps():
+        """The slope of a x²."""
+        return ["diff(a*x^2, x)", "a*diff(x^2, x)", "2*a*x"]
+
+    @steps.restated
+    def with_the_own_factor(factor):
+        return slope_of_a_square(f"({factor.expression})")
+
+    @exercise.part(points=1, answer=Formula("x a"))
+    def slope():
+        """The slope."""
+        return "2*a*x"
+
+    @slope.alternative
+    def end_of_the_steps(steps):
+        return steps.end
+
+    return exercise
+
+
+def test_a_derivation_may_start_from_ones_own_wrong_answer():
+    own = ["diff(3*a*x^2, x)", "3*a*diff(x^2, x)", "6*a*x"]
+    items = grade(restating(), factor="3*a", steps=own, slope="6*a*x")
+    assert [item.score for item in items.values()] == [0, 2, 1]
+    assert items["steps"].note == items["slope"].note == "follow_through"
+    items = grade(restating(), factor="a", steps=own, slope="6*a*x")
+    assert 0 < items["steps"].score < 2
+    items = grade(restating(), factor="3*a", steps=["6*a*x"], slope="6*a*x")
+    assert [item.score for item in items.values()] == [0, 0, 0]  # nothing follows from a jump
+
+
+def test_what_a_derivation_shows_by_ones_own_answer_is_proved():
+    exercise = restating()
+    assert part_problems(exercise, exercise.parts[1], [{}]) == []
+
+    @exercise.parts[1].restated
+    def another(factor):
+        return slope_of_a_square(f"(7*{factor.expression})")
+
+    (problem,) = part_problems(exercise, exercise.parts[1], [{}])
+    assert problem.startswith("the reference does not show what `another` says")
+
+
+def test_where_no_mistake_is_known_a_place_is_shown():
+    exercise = Exercise("places", title="Places", source="none")
+
+    @exercise.part(points=1, answer=Formula("x y"))
+    def formula():
+        """A product."""
+        return "x*y"
+
+    @exercise.part(points=1, answer=Matrix("x y"))
+    def matrix():
+        """Two rows."""
+        return [["x", "y"], ["x*y", "1"]]
+
+    @exercise.part(points=1, answer=Count())
+    def counts():
+        """Five counts."""
+        return [17, 23, 31, 47, 53]
+
+    wrong = {
+        "formula": "x*y^2",
+        "matrix": [["x", "y"], ["x^3*y", "1"]],
+        "counts": [17, 24, 33, 44, 59],
+    }
+    said = {name: item.feedback for name, item in grade(exercise, **wrong).items()}
+    assert re.fullmatch(r"At x=\S+, y=\S+ this is \S+: put numbers in, .*", said["formula"])
+    assert said["matrix"] == "3 of 4 entries are right. Look first at row 2, column 1."
+    assert said["counts"] == "1 of 5 entries is right."
+
+
+def test_a_mistake_that_shows_as_zeros_is_paid_for_once_but_zeros_are_no_way_to_points():
+    exercise = Exercise("zeros", title="Zeros", source="none")
+    right, mistaken = {}, {}
+    for name, points, values, wrong in (
+        ("worked", 2, [4, 7, 9], [3, 8, 1]),
+        ("first", 1, [1, 2, 3], [0, 0, 0]),
+        ("second", 1, [5, 2, 4], [0, 0, 0]),
+    ):
+        right[name], mistaken[name] = values, wrong
+
+        def compute(values=values):
+            """Three numbers."""
+            return np.array(values, float)
+
+        def transposed(wrong=wrong):
+            """You exchanged rows and columns."""
+            return np.array(wrong, float)
+
+        compute.__name__ = name
+        compute.__signature__ = transposed.__signature__ = signature(lambda: None)
+        exercise.part(points=points, answer=Numbers())(compute).misconception()(transposed)
+
+    def scores(*wrong):
+        answers = {name: mistaken[name] if name in wrong else right[name] for name in right}
+        return [item.score for item in grade(exercise, **answers).values()]
+
+    assert scores("worked", "first") == [0, 1, 1]
+    assert sum(scores("worked", "first", "second")) == 1
+    assert scores("first", "second") == [2, 0, 0]

@@ -82,6 +82,12 @@ def _right(case: _Case) -> Iterator[str]:
         item = case.computed(compute)
         if item.status is not Status.PASSED:
             yield f"`{compute.__name__}` is right but fails {shown(item)}"
+    for compute in case.part.restatements:
+        own = case.part.answer.judge(
+            evaluate(case.part, case.part, case.known), evaluate(case.part, compute, case.known)
+        )
+        if own.credit < 1:
+            yield f"the reference does not show what `{compute.__name__}` says: {own.feedback}"
 
 
 def _mistaken(case: _Case) -> Iterator[str]:
@@ -130,6 +136,6 @@ def needed(exercise: Exercise, part: Part) -> set[str]:
         if other.name in names:
             names |= {other.after.name} if other.after else set()
             mistakes = [wrong.compute for wrong in other.misconceptions]
-            for compute in (other.compute, *other.alternatives, *mistakes):
+            for compute in (*other.followed, *mistakes):
                 names |= set(arguments(compute))
     return names

@@ -32,6 +32,19 @@ class Lines(list[Any]):
         super().__init__(lines)
         self.texts = list(texts)
 
+    @property
+    def end(self) -> str:
+        """What the last line says, behind its last ``=``."""
+        return str(self[-1].text).partition("#")[0].rpartition("=")[2].strip()
+
+
+class Restated(Lines):
+    """What is to be shown by the student's own earlier answers, as its result alone."""
+
+    def __init__(self, chain: algebra.Chain) -> None:
+        super().__init__([chain.result], [chain.target])
+        self.derivation = Derivation(chain)
+
 
 @dataclass(frozen=True)
 class Derivation(Answer):
@@ -69,6 +82,7 @@ class Derivation(Answer):
     """
 
     kind = "derivation"
+    stepwise = True
     ships = ("check_formulas.py",)
     table = (("Derivation(chain)", "lines of text", "every step holds, from start to target form"),)
     scaffold = Scaffold(
@@ -98,6 +112,8 @@ def steps():
         """
         if isinstance(raw, Lines):
             return raw
+        if isinstance(raw, algebra.Chain):
+            return Restated(raw)
         texts = [text_of("" if text is None else text) for text in lines_of(raw)]
         lines: list[Line] = []
         problem = None
@@ -116,6 +132,8 @@ def steps():
 
     def judge(self, given: Any, expected: Any, *, slack: Any = 0.0) -> Judgement:
         """Examine the chain line by line; credit per sound step."""
+        if isinstance(expected, Restated):
+            return expected.derivation.judge(given, None)
         examined = self._examined(*given.texts)
         if not examined.findings:
             if examined.review:

@@ -14,6 +14,7 @@ from autograder.exercise.answers.kind import (
     Judgement,
     Scaffold,
     same_everywhere,
+    some_right,
     with_shape,
 )
 from autograder.exercise.answers.traces import explains
@@ -39,6 +40,12 @@ class _Exact(Answer):
     def judge(self, given: Any, expected: Any, *, slack: Any = 0.0) -> Judgement:
         """Right, or the share of right entries where at least half are right."""
         return judge_exact(given, expected, self.rule)
+
+    def locate(self, given: Any, expected: Any) -> str:
+        """Say how many entries are right, where they are too few to count."""
+        if np.shape(given) != np.shape(expected):
+            return ""
+        return some_right(np.equal(given, expected))
 
     @property
     def rule(self) -> dict[str, Any]:

@@ -19,6 +19,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from autograder.student.judgement import Judgement as Judgement
+from autograder.student.judgement import entries_right
 from autograder.student.judging import JUDGES
 from autograder.student.reading import Reading as Reading
 from autograder.student.unreadable import FormatError as FormatError
@@ -108,6 +109,7 @@ class Answer:
     together: ClassVar[bool] = False  #: may an answer show several known mistakes at once?
     rewritten: ClassVar[bool] = False  #: can what was read not be read again?
     by_entry: ClassVar[bool] = False  #: are entries read one by one, each a number?
+    stepwise: ClassVar[bool] = False  #: is it a way? From one that shows nothing, nothing follows
     reader: ClassVar[Any] = None
     ships: ClassVar[tuple[str, ...]] = ()
     table: ClassVar[tuple[tuple[str, str, str], ...]] = ()
@@ -146,6 +148,13 @@ class Answer:
     def judge(self, given: Any, expected: Any, *, slack: Any = 0.0) -> Judgement:
         """Judge an answer; kinds with partial credit say more than right or wrong."""
         return Judgement(float(self.same(given, expected, slack=slack)))
+
+    def locate(self, given: Any, expected: Any) -> str:
+        """Say where a wrong answer that nothing else explains can be seen to be wrong.
+
+        It says nothing of what is right; "" where there is no such place.
+        """
+        return ""
 
     def made(self, given: Any, mistaken: Any, right: Any, *, slack: Any = 0.0) -> float:
         """Tell how far a mistake shows in an answer that is not wholly its own.
@@ -310,6 +319,16 @@ def from_author(raw: Any) -> Any:
     if isinstance(raw, np.ndarray | np.generic) and np.asarray(raw).dtype == object:
         return raw.tolist()
     return raw
+
+
+def some_right(right: Any) -> str:
+    """Say how many entries are right, if there are several, and some are.
+
+    >>> some_right([True, False]), some_right([False, False]), some_right(True)
+    ('1 of 2 entries is right.', '', '')
+    """
+    found, size = int(np.sum(right)), np.size(right)
+    return entries_right(found, size) if found and size > 1 else ""
 
 
 def same_everywhere(number: int, shape: Sequence[int]) -> Array:

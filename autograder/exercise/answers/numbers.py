@@ -18,6 +18,7 @@ from autograder.exercise.answers.kind import (
     Scaffold,
     from_author,
     same_everywhere,
+    some_right,
     with_shape,
 )
 from autograder.exercise.answers.traces import explains
@@ -183,6 +184,12 @@ def not_divided(x):
         """Right or wrong, entry by entry; half for a right number with too few digits."""
         written = getattr(given, "entries", ())
         return judge_numbers(given, expected, self.rule, slack=slack, written=written)
+
+    def locate(self, given: Any, expected: Any) -> str:
+        """Say how many entries are right, where they are too few to count."""
+        if np.shape(given) != np.shape(expected):
+            return ""
+        return some_right(close(given, expected, self.rule))
 
     def says_much(self, right: Any) -> bool:
         """Deny it where the author's tolerance is so wide that wrong values are met by chance."""

@@ -28,6 +28,7 @@ from autograder.exercise.answers.kind import (
     Senseless,
     Undecided,
     same_everywhere,
+    some_right,
 )
 from autograder.exercise.cache import remembered
 from autograder.student.formulas import text_of as text_of
@@ -162,6 +163,13 @@ def cross_term_missing():
         text = f"This is right, but not in the form that is asked for. {self.form.wanted}"
         return Judgement(self.form.credit, "other_form", text)
 
+    def locate(self, given: Any, expected: Any) -> str:
+        """Say what the answer comes to at a point where it is wrong."""
+        verdict = _compared(self._expanded(expected), self._expanded(given), self._assumed)
+        if verdict.equal is not False or not verdict.values or not verdict.point:
+            return ""
+        return f"At {verdict.point} this is {verdict.values[1]}: put numbers in, and compare."
+
     def attempts(self, right: Any) -> Iterator[Attempt]:
         """Write what is given once more, and the right answer with something left to be done."""
         if self.form:
@@ -280,6 +288,16 @@ def diagonal_only():
         if given.shape != expected.shape:
             return False
         return all(super(Matrix, self).same(g, e) for g, e in zip(given, expected, strict=True))
+
+    def locate(self, given: Any, expected: Any) -> str:
+        """Say how many entries are right, and which is the first that is not."""
+        if given.shape != expected.shape:
+            return ""
+        right = [super(Matrix, self).same(g, e) for g, e in zip(given, expected, strict=True)]
+        if not (told := some_right(right)) or all(right):
+            return ""
+        row, column = divmod(right.index(False), given.shape[1])
+        return f"{told} Look first at row {row + 1}, column {column + 1}."
 
     def _is_rounded(self, given: Any, expected: Any) -> bool:
         """Tell so of an entry, where the others are right."""

@@ -119,6 +119,7 @@ class Part:
     after: Part | None = None
     misconceptions: list[Misconception] = field(default_factory=list)
     alternatives: list[Function] = field(default_factory=list)
+    restatements: list[Function] = field(default_factory=list)
     samples: list[Sample] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -157,6 +158,11 @@ class Part:
         return self.compute, *self.alternatives
 
     @property
+    def followed(self) -> tuple[Function, ...]:
+        """All that says what is right given earlier answers."""
+        return *self.routes, *self.restatements
+
+    @property
     def manual(self) -> bool:
         """Is the part marked by hand?"""
         return self.answer.manual
@@ -189,6 +195,11 @@ class Part:
     def alternative(self, compute: Function) -> Function:
         """Register another right answer (another route, another form)."""
         self.alternatives.append(compute)
+        return compute
+
+    def restated(self, compute: Function) -> Function:
+        """Register what a derivation has to show by the student's own earlier answers: a chain."""
+        self.restatements.append(compute)
         return compute
 
     def sample(self, *, points: float) -> Callable[[Function], Sample]:
