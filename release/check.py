@@ -2799,17 +2799,19 @@ def other_kind(came: Any, right: Any, what: str = "the result") -> str:
     """Say in what way a result is of another kind than the right one; nothing where it isn't.
 
     Lists, tuples and tensors of numbers are arrays as well, an array of one entry is a number, and
-    whatever can be taken apart into as many as a tuple has is one.
+    whatever can be taken apart into as many as a tuple has, each with axes enough, is one.
 
     >>> other_kind(None, np.zeros(3))
     'the result should be an array of numbers, not None (is a `return` missing?)'
     >>> other_kind((1.0, 2.0, 3.0), (1.0, 2.0))
     'the result should be a tuple of 2, not a tuple of 3'
+    >>> other_kind(np.zeros((2, 3)), (np.zeros((2, 3)), 1.0))
+    'the result should be a tuple of 2, not an array'
     """
     if right is None:
         return ""
     if isinstance(right, tuple):
-        if _length(came) != len(right):
+        if _length(came) != len(right) or _is_but_one(came, right):
             return _should(what, f"a tuple of {len(right)}", came)
         pairs = enumerate(zip(_taken_apart(came), right))  # noqa: B905
         entries = (other_kind(c, r, f"entry {i} of {what}") for i, (c, r) in pairs)
@@ -2917,6 +2919,15 @@ def _length(value: Any) -> int | None:
         return len(value)
     shape = getattr(value, "shape", getattr(getattr(value, "array", None), "shape", ()))
     return shape[0] if shape else None
+
+
+def _is_but_one(came: Any, right: tuple[Any, ...]) -> bool:
+    """Tell whether an array has fewer axes than one that holds all results would have."""
+    if isinstance(came, (tuple, list)):
+        return False
+    arrays = [numbers_in(each) for each in right if not isinstance(each, (tuple, list, dict, str))]
+    axes = max((array.ndim for array in arrays if array is not None), default=0)
+    return bool(numbers_in(came).ndim <= axes)
 
 
 def _taken_apart(value: Any) -> Any:
