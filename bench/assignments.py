@@ -32,7 +32,7 @@ from autograder.course.secret import FILE as SECRET
 from autograder.course.submissions.grade import Grader
 from autograder.course.submissions.handed_in import submissions
 from autograder.delivery.department.demo import copy_course
-from autograder.grading.marking import Marking
+from autograder.grading.one_exercise import OneExercise
 from autograder.sandbox.conversation import Conversation
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -43,15 +43,15 @@ OTHERS = ("student_004", "student_005", "student_006")  # a hang and attacks: a 
 @contextmanager
 def watched(seconds: Counter[str], questions: Counter[str]) -> Iterator[None]:
     """Add up the processor time of each exercise, and count what is asked."""
-    read, call, ask = Marking.read, Marking.call, Conversation.ask
+    read, call, ask = OneExercise.read, OneExercise.call, Conversation.ask
 
     def timed(usual: Any) -> Any:
-        def run(marking: Marking, *args: Any, **kwargs: Any) -> Any:
+        def run(one: OneExercise, *args: Any, **kwargs: Any) -> Any:
             start = time.process_time()
             try:
-                return usual(marking, *args, **kwargs)
+                return usual(one, *args, **kwargs)
             finally:
-                name = marking.exercise.id if marking.exercise else "?"
+                name = one.exercise.id if one.exercise else "?"
                 seconds[name] += time.process_time() - start
 
         return run
@@ -60,11 +60,11 @@ def watched(seconds: Counter[str], questions: Counter[str]) -> Iterator[None]:
         questions["all"] += 1
         return ask(*args, **kwargs)
 
-    Marking.read, Marking.call, Conversation.ask = timed(read), timed(call), asked  # type: ignore[method-assign]
+    OneExercise.read, OneExercise.call, Conversation.ask = timed(read), timed(call), asked  # type: ignore[method-assign]
     try:
         yield
     finally:
-        Marking.read, Marking.call, Conversation.ask = read, call, ask  # type: ignore[method-assign]
+        OneExercise.read, OneExercise.call, Conversation.ask = read, call, ask  # type: ignore[method-assign]
 
 
 def graded(root: Path, id: str) -> dict[str, Any]:

@@ -101,8 +101,9 @@ def mutations(node):
         case ast.BoolOp(op) | ast.AugAssign(op=op):
             yield from (_with(node, op=other()) for other in OPERATORS.get(type(op), []))
         case ast.Compare(ops=[first, *others]):
-            for other in OPERATORS.get(type(first), []):
-                yield _with(node, ops=[other(), *others])
+            yield from (
+                _with(node, ops=[other(), *others]) for other in OPERATORS.get(type(first), [])
+            )
         case ast.UnaryOp(ast.USub(), ast.Constant(value)):
             yield from (ast.Constant(other) for other in _other(-value))
         case ast.UnaryOp(operand=operand):

@@ -13,6 +13,7 @@ from hypothesis.internal.conjecture import providers
 
 from autograder.algebra.building import chance
 from autograder.sandbox import probe
+from autograder.sandbox.threads import one_thread
 
 from . import postgres
 from .courses import copied
@@ -37,8 +38,7 @@ def pytest_addoption(parser):
 
 def pytest_configure(config):
     """Remember what passes; the processes that share the tests take a thread each."""
-    for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
-        os.environ.setdefault(name, "1")
+    os.environ.update(one_thread())
     config.pluginmanager.register(Proved(config))
 
 

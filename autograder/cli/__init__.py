@@ -19,6 +19,7 @@ from autograder.cli import (
     people_commands,
     results_commands,
 )
+from autograder.sandbox.threads import one_thread
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -56,10 +57,7 @@ def before_commands(
 
 def main() -> None:
     """Run a command; what is wrong is said in one sentence, without a traceback."""
-    # Arrays are small: waiting for a second thread costs half as much again, and that thread takes
-    # a processor from students' code. Whoever wants more sets these.
-    for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
-        os.environ.setdefault(name, "1")
+    os.environ.update(one_thread())
     # nbgrader imports jsonschema, which imports this if it is there and then compiles 38 grammars
     # for kinds of text that notebooks don't contain: a second for every command. It does without.
     modules: dict[str, Any] = sys.modules

@@ -152,13 +152,13 @@ def _others(
 def _grade_one(
     course: Course, wanted: Wanted, opener: Opener | None, options: GradingOptions, as_json: bool
 ) -> bool:
-    opened = opener(course) if opener else None
+    open_graders = opener(course) if opener else None
     from autograder.delivery.department.bar import Bar
     from autograder.delivery.department.grading import grade_and_save
 
     with progress() as shown:
         ids = course.ids(wanted)
-        outcome = grade_and_save(course, ids, options, bar=Bar(shown), opened=opened)
+        outcome = grade_and_save(course, ids, options, bar=Bar(shown), open_graders=open_graders)
     if as_json:
         print_json([grade.to_json() for grade in outcome.grades])
     else:

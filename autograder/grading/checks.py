@@ -233,38 +233,62 @@ def _judged(
                 f"Nothing is decided: {failure}. The score is withheld; a person will look at it.",
             )
         case Mismatch():
-            text = sentence(failure.detail if _open(check, secret) else failure.message)
-            if check.gpu:
-                return _failed(check, None, "", text, failure.credit)
-            alike = diagnose(function, check, call, failure, mistakes, secret)
-            if known := told_apart(function, check, call, alike, secret, failure.kind):
-                if unvarying(function, call, secret):  # no work, whatever answers alike
-                    known = replace(known, credit=0.0)
-                return _failed(check, known, "", known.feedback, failure.credit)
-            if unvarying(function, call, secret):
-                return _failed(check, None, "idle", _IDLE)
-            note = ""
-            if slip := slipped(function, call):
-                note, text = slip.__name__, f"{text} {' '.join((slip.__doc__ or '').split())}"
-            return _failed(check, None, note, text, failure.credit)
+            return _mismatched(function, check, call, failure, secret, mistakes)
         case StudentError():
-            note = str(failure.kind) if failure.kind in ("timeout", _LOST) else "student_error"
-            if failure.type == "NotImplementedError" or failure.kind in _NOT_THERE:
-                note = "blank"
-            last = call.calls[-1].request if call.raised else None
-            hidden = without_details(failure, last)
-            text = sentence(failure.message if _open(check, secret) else hidden)
-            silent = note == "blank" or check.gpu
-            alike = [] if silent else raising(function, call, mistakes)
-            if known := told_apart(function, check, call, alike, secret):
-                text = f"{known.feedback} ({text})"
-            return _failed(check, known, note, text)
+            return _raised(function, check, call, failure, secret, mistakes)
     return _item(  # a bug in the check: never the student's loss
         check,
         Status.ERRORED,
         "grader_error",
         f"The check itself failed ({type(failure).__name__}); a person will look at it.",
     )
+
+
+def _mismatched(
+    function: CheckedFunction,
+    check: Check,
+    call: Recorder,
+    failure: Mismatch,
+    secret: str,
+    mistakes: Sequence[Misconception],
+) -> Item:
+    """Name the mistake that answers as the student's function did, or say what differs."""
+    text = sentence(failure.detail if _open(check, secret) else failure.message)
+    if check.gpu:
+        return _failed(check, None, "", text, failure.credit)
+    alike = diagnose(function, check, call, failure, mistakes, secret)
+    if known := told_apart(function, check, call, alike, secret, failure.kind):
+        if unvarying(function, call, secret):  # no work, whatever answers alike
+            known = replace(known, credit=0.0)
+        return _failed(check, known, "", known.feedback, failure.credit)
+    if unvarying(function, call, secret):
+        return _failed(check, None, "idle", _IDLE)
+    note = ""
+    if slip := slipped(function, call):
+        note, text = slip.__name__, f"{text} {' '.join((slip.__doc__ or '').split())}"
+    return _failed(check, None, note, text, failure.credit)
+
+
+def _raised(
+    function: CheckedFunction,
+    check: Check,
+    call: Recorder,
+    failure: StudentError,
+    secret: str,
+    mistakes: Sequence[Misconception],
+) -> Item:
+    """Name the mistake that raises as the student's function did, or say what it raised."""
+    note = str(failure.kind) if failure.kind in ("timeout", _LOST) else "student_error"
+    if failure.type == "NotImplementedError" or failure.kind in _NOT_THERE:
+        note = "blank"
+    last = call.calls[-1].request if call.raised else None
+    hidden = without_details(failure, last)
+    text = sentence(failure.message if _open(check, secret) else hidden)
+    silent = note == "blank" or check.gpu
+    alike = [] if silent else raising(function, call, mistakes)
+    if known := told_apart(function, check, call, alike, secret):
+        text = f"{known.feedback} ({text})"
+    return _failed(check, known, note, text)
 
 
 def _not_run(check: Check, before: Item) -> Item:

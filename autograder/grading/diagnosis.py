@@ -19,7 +19,7 @@ from autograder.exercise.answers.slips import (
     recognise,
 )
 from autograder.exercise.standing_in import standing_in
-from autograder.exercise.words.carried import carried
+from autograder.exercise.words.arguments import as_argument
 from autograder.exercise.words.dependencies import band, evaluate
 from autograder.exercise.words.part import arguments, computation
 from autograder.grading.excuses import Mended
@@ -83,7 +83,7 @@ class Own:
         functions = {**self.known, **self.earlier}
         return any(
             isinstance(own := functions.get(name), OwnFunction)
-            and heedless(own, carried(self.references[name]), own.asked)
+            and heedless(own, as_argument(self.references[name]), own.asked)
             for name in names
         )
 
@@ -95,7 +95,7 @@ class Own:
         right = self.references.get(name)
         if right is None or right is value or isinstance(right, type):
             return value
-        return Mended(value, carried(right))
+        return Mended(value, as_argument(right))
 
 
 def judge(part: Part, answer: Any, true: Mapping[str, Any], own: Own) -> Judgement:

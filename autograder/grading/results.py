@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Literal
@@ -16,7 +16,7 @@ SCHEMA = 1
 Role = Literal["core", "choice", "star"]  #: What an exercise is to the points of its assignment.
 
 #: The sign of each role, never shown without a word.
-MARKS: dict[Role, str] = {"core": "●", "choice": "○", "star": "★"}
+ROLE_SIGNS: dict[Role, str] = {"core": "●", "choice": "○", "star": "★"}
 
 
 class Status(StrEnum):
@@ -194,9 +194,14 @@ class Counting:
             return "star"
         return "choice" if self.core and exercise not in self.core else "core"
 
-    def of_choice(self, points: float) -> float:
-        """Return how many of these points of choice count."""
-        return points if self.choice is None else min(points, self.choice)
+    def total(self, points: Iterable[tuple[Role, float]]) -> float:
+        """Add up points, each with what its exercise is to them; of choice count as many as may."""
+        by_role: dict[Role, float] = dict.fromkeys(ROLE_SIGNS, 0.0)
+        for role, own in points:
+            by_role[role] += own
+        choice = by_role["choice"]
+        choice = choice if self.choice is None else min(choice, self.choice)
+        return by_role["core"] + choice + by_role["star"]
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -238,31 +243,20 @@ class Grade:
     @property
     def score(self) -> float:
         """Points that are known: withheld items and hand-marked parts are left out."""
-        earned = self._by_role({exercise.id: exercise.score or 0.0 for exercise in self.exercises})
-        choice = self.counting.of_choice(earned["choice"])
-        return hundredths(earned["core"] + choice + earned["star"])
+        role = self.counting.role
+        return hundredths(
+            self.counting.total((role(each.id), each.score or 0.0) for each in self.exercises)
+        )
 
     @property
     def max_score(self) -> float:
         """Points that are needed for everything, those given by hand included; none for stars."""
-        beyond = [
-            beyond
-            for name, count in self.counting.best.items()
-            for beyond in sorted(self._named(name), key=lambda own: own[1].max_score)[:-count]
-        ]
-        most = self._by_role(
-            {
-                e.id: e.max_score - sum(item.max_score for id, item in beyond if id == e.id)
-                for e in self.exercises
-            }
-        )
-        return round(most["core"] + self.counting.of_choice(most["choice"]), 2)
-
-    def _by_role(self, points: Mapping[str, float]) -> dict[Role, float]:
-        found: dict[Role, float] = dict.fromkeys(MARKS, 0.0)
-        for exercise, own in points.items():
-            found[self.counting.role(exercise)] += own
-        return found
+        most = [(exercise.id, exercise.max_score) for exercise in self.exercises]
+        for name, count in self.counting.best.items():
+            beyond = sorted(self._named(name), key=lambda own: own[1].max_score)[:-count]
+            most += [(id, -item.max_score) for id, item in beyond]
+        roles = ((self.counting.role(id), points) for id, points in most)
+        return round(self.counting.total(own for own in roles if own[0] != "star"), 2)
 
     def best_of(self, name: str) -> str:
         """Say how many items of a name count, ``4 of 8``; nothing where all of them do."""

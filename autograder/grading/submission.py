@@ -13,7 +13,7 @@ from autograder.grading.demonstrations import tagged
 from autograder.grading.gpu import Gpu
 from autograder.grading.hints import hints_taken, with_hints
 from autograder.grading.left_over import LeftOver
-from autograder.grading.marking import Assigned, Marking
+from autograder.grading.one_exercise import Assigned, OneExercise
 from autograder.grading.own import Places
 from autograder.grading.phases import Calls, Cells
 from autograder.grading.results import ALL, Counting, ExerciseGrade, Grade, Item, Status
@@ -90,24 +90,24 @@ def grade_submission(run: SubmissionRun) -> tuple[Grade, Notebook]:
         part marked by hand, where something was written, stands its rubric.
     """
     started = time.monotonic()
-    markings = {a.id: Marking(a, run.secret) for a in run.assigned}
+    exercises = {a.id: OneExercise(a, run.secret) for a in run.assigned}
     numbers = {
         a.id: {name: value for name, value in a.pool[a.variant].items() if name != ORDERS}
         for a in run.assigned
     }
     with Runner(run.zygote, numbers, seconds=run.seconds, runs=run.runs) as runner:
-        cells, checks = _answered(run, runner, markings)
+        cells, checks = _answered(run, runner, exercises)
         calls = runner.calls()
         # Functions that need no cell to be run again come first.
-        places = Places({id: markings[id].place for id in checks}, _first(run.notebook, markings))
-        for id in sorted(checks, key=lambda id: not markings[id].lasting(calls)):
+        places = Places({id: exercises[id].place for id in checks}, _first(run.notebook, exercises))
+        for id in sorted(checks, key=lambda id: not exercises[id].lasting(calls)):
             run.limit(calls, id)
-            markings[id].call(calls, run.yardstick, run.gpu, places)
+            exercises[id].call(calls, run.yardstick, run.gpu, places)
             calls.settle()
     taken = hints_taken(run.notebook)
     grades = {
-        id: with_hints(marking.grade, taken.get(id, 0), marking.hints, run.hint_cost)
-        for id, marking in markings.items()
+        id: with_hints(one.grade, taken.get(id, 0), one.hints, run.hint_cost)
+        for id, one in exercises.items()
     }
     for id, cell in checks.items():
         cell["outputs"] = _report(grades[id], cell["execution_count"])
@@ -129,7 +129,7 @@ def grade_submission(run: SubmissionRun) -> tuple[Grade, Notebook]:
 
 
 def _answered(
-    run: SubmissionRun, runner: Cells, markings: Mapping[str, Marking]
+    run: SubmissionRun, runner: Cells, exercises: Mapping[str, OneExercise]
 ) -> tuple[list[dict[str, Any]], dict[str, dict[str, Any]]]:
     """Run the cells in order, and read the answers where their check cells stand.
 
@@ -143,7 +143,7 @@ def _answered(
     rubrics = {id: cell for id, cell in _by_hand(run.assigned).items() if id not in run.blank}
     cells: list[dict[str, Any]] = []
     checks: dict[str, dict[str, Any]] = {}
-    left_over = LeftOver(m.exercise for m in markings.values() if m.exercise)
+    left_over = LeftOver(m.exercise for m in exercises.values() if m.exercise)
     for number, released in enumerate(run.notebook["cells"], 1):
         cell = dict(released)
         name = grade_id(cell)
@@ -153,36 +153,36 @@ def _answered(
             run.limit(runner, id)
             if name.startswith(CHECK):
                 checks[id] = cell
-                markings[id].read(runner, number, left_over.of(id))
+                exercises[id].read(runner, number, left_over.of(id))
                 left_over.answered(id)
                 runner.settle(number)
             elif tagged(cell):
                 cell["outputs"] = [_NOT_RUN]
             else:
-                marking = markings.get(id)
-                if marking:
+                one = exercises.get(id)
+                if one:
                     runner.settle(number)
-                ran = left_over.run(runner, cell["source"], number, id if marking else "")
+                ran = left_over.run(runner, cell["source"], number, id if one else "")
                 cell["outputs"] = ran.outputs
-                if ran.error and marking:
-                    marking.stopped = ran.error
+                if ran.error and one:
+                    one.stopped = ran.error
         if name in rubrics:
             cells.append(rubrics[name])
         cells.append(cell)
-    for id in markings.keys() - checks.keys():  # nothing but answers marked by hand
-        markings[id].read(runner)
+    for id in exercises.keys() - checks.keys():  # nothing but answers marked by hand
+        exercises[id].read(runner)
     runner.settle(len(cells) + 1)
     return cells, checks
 
 
-def _first(notebook: Notebook, markings: Mapping[str, Marking]) -> dict[str, int]:
+def _first(notebook: Notebook, exercises: Mapping[str, OneExercise]) -> dict[str, int]:
     """Return for exercises of other notebooks the number of the first cell that builds on them."""
     found: dict[str, int] = {}
     for number, cell in enumerate(notebook["cells"], 1):
-        marking = markings.get(grade_id(cell))
-        carried = marking.exercise.carried if marking and marking.exercise else ()
+        own = exercises.get(grade_id(cell))
+        carried = own.exercise.carried if own and own.exercise else ()
         for one in all_carried(carried):
-            if one.exercise not in markings:
+            if one.exercise not in exercises:
                 found.setdefault(one.exercise, number)
     return found
 

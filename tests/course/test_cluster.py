@@ -126,7 +126,9 @@ def grade(course, work, address, **options):
             course,
             work,
             GradingOptions(force=True),
-            opened=lambda _: Cluster(course, address, insecure="tls" not in options, **options),
+            open_graders=lambda _: Cluster(
+                course, address, insecure="tls" not in options, **options
+            ),
         )
     )
 
@@ -137,7 +139,7 @@ def records(found):
 
 def here(course, work):
     return records(
-        grade_class(course, work, GradingOptions(force=True), opened=lambda _: Serial(course))
+        grade_class(course, work, GradingOptions(force=True), open_graders=lambda _: Serial(course))
     )
 
 
@@ -169,7 +171,9 @@ def test_a_killed_worker_costs_nothing_but_time(course, work, address, tmp_path)
     with worker(tmp_path / "one", address, first=first) as (one, _), worker(tmp_path, address):
         found = []
         used = Cluster(course, address, insecure=True)
-        for graded in grade_class(course, work, GradingOptions(force=True), opened=lambda _: used):
+        for graded in grade_class(
+            course, work, GradingOptions(force=True), open_graders=lambda _: used
+        ):
             found.append(graded)
             for pid in descendants(one.pid):
                 if b"spawn_main" in Path(f"/proc/{pid}/cmdline").read_bytes():
@@ -184,7 +188,7 @@ def test_a_killed_worker_costs_nothing_but_time(course, work, address, tmp_path)
 def test_what_whoever_asked_should_know_stands_at_the_end_of_a_run(course, work, monkeypatch):
     monkeypatch.setattr(Serial, "notes", ["1 worker was lost"])
     outcome = grade_and_save(
-        course, [A], GradingOptions(trust_students=True), opened=lambda _: Serial(course)
+        course, [A], GradingOptions(trust_students=True), open_graders=lambda _: Serial(course)
     )
     assert outcome.lines() == [f"{A}: {len(work)} graded", "1 worker was lost"]
 
@@ -202,7 +206,9 @@ def test_a_connection_that_is_lost_for_a_moment_costs_nothing_but_time(
 
     with worker(tmp_path, address, first=first):
         found = []
-        for graded in grade_class(course, work, GradingOptions(force=True), opened=open_cluster):
+        for graded in grade_class(
+            course, work, GradingOptions(force=True), open_graders=open_cluster
+        ):
             found.append(graded)
             if len(found) == 1:
                 client = opened[0]._client
@@ -220,7 +226,7 @@ def test_a_run_that_has_lost_its_last_worker_ends_with_a_sentence(
         course,
         work,
         GradingOptions(force=True),
-        opened=lambda _: Cluster(course, address, insecure=True),
+        open_graders=lambda _: Cluster(course, address, insecure=True),
     )
     with worker(tmp_path, address, first=first):
         next(done)
@@ -329,13 +335,15 @@ def test_a_scheduler_that_ends_is_said_and_the_next_run_goes_on(
     monkeypatch.setattr(cluster, "_SILENT", 2)
     monkeypatch.setattr(cluster, "_CONNECT", 3)
     with scheduler(tmp_path) as (address, process), worker(tmp_path, address):
-        done = grade_class(course, work, opened=lambda _: Cluster(course, address, insecure=True))
+        done = grade_class(
+            course, work, open_graders=lambda _: Cluster(course, address, insecure=True)
+        )
         graded = [next(done)]
         process.kill()
         with pytest.raises(CourseError, match="is gone.*the next run goes on"):
             graded += done
         assert not logging.getLogger("distributed.batched").isEnabledFor(logging.ERROR)
-    again = list(grade_class(course, work, opened=lambda _: Serial(course)))
+    again = list(grade_class(course, work, open_graders=lambda _: Serial(course)))
     assert records(again) == here(course, work)
 
 

@@ -55,8 +55,8 @@ def test_what_is_no_known_tier_isolates_nothing():
 @pytest.mark.sandbox
 def test_processes_and_one_grader_here_give_the_same_records(course, work):
     found = [
-        records(grade_class(course, work, GradingOptions(force=True), opened=opened))
-        for opened in (lambda _: Serial(course), lambda width: Processes(course, Pool(width)))
+        records(grade_class(course, work, GradingOptions(force=True), open_graders=open_graders))
+        for open_graders in (lambda _: Serial(course), lambda width: Processes(course, Pool(width)))
     ]
     assert found[0] == found[1]
     assert len(found[0]) == 3
@@ -115,7 +115,7 @@ def test_who_ends_graders_costs_the_others_nothing(course, work, knows):
     found = {
         g.grade.student: g.grade
         for g in grade_class(
-            course, work, GradingOptions(jobs=2), opened=lambda _: Fragile(done, knows)
+            course, work, GradingOptions(jobs=2), open_graders=lambda _: Fragile(done, knows)
         )
     }
     assert sorted(found) == [handed.student for handed in work]
@@ -134,7 +134,9 @@ def test_only_as_many_submissions_are_read_as_graders_need(course, work, monkeyp
         lambda handed, *_, **more: read.append(handed) or job_of(handed, *_, **more),
     )
     many = [Handed(f"s{i}", A, work[0].path) for i in range(20)]
-    grading = grade_class(course, many, GradingOptions(jobs=2), opened=lambda _: Fragile([], True))
+    grading = grade_class(
+        course, many, GradingOptions(jobs=2), open_graders=lambda _: Fragile([], True)
+    )
     next(grading)
     assert len(read) <= 4
 
@@ -146,10 +148,12 @@ def test_graders_are_at_work_before_the_class_is_looked_through(course, work):
         seen.append((list(up_to_date), len(done)))
         return []
 
-    def opened(_):
+    def open_graders(_):
         return Fragile(done, True)
 
-    grading = grade_class(course, work, GradingOptions(jobs=1), opened=opened, meanwhile=look)
+    grading = grade_class(
+        course, work, GradingOptions(jobs=1), open_graders=open_graders, meanwhile=look
+    )
     graded = [next(grading)]
     assert seen == [([], 1)]  # with the first submission given out, and before its grade is known
     assert len([*graded, *grading]) == len(work)
@@ -171,8 +175,8 @@ def test_where_nothing_is_due_no_graders_are_opened(course, work, monkeypatch):
         return lost
 
     lost = []
-    assert list(grade_class(course, work, opened=graders, meanwhile=look)) == []
+    assert list(grade_class(course, work, open_graders=graders, meanwhile=look)) == []
     assert (asked, opened) == (work, [])
     lost = work[:1]  # of which the gradebook knows nothing
-    (graded,) = grade_class(course, work, opened=graders, meanwhile=look)
+    (graded,) = grade_class(course, work, open_graders=graders, meanwhile=look)
     assert graded.grade.student == work[0].student

@@ -60,7 +60,9 @@ def records(found):
 
 
 def alone(course):
-    return records(grade_class(course, submissions(course, A), opened=lambda _: Serial(course)))
+    return records(
+        grade_class(course, submissions(course, A), open_graders=lambda _: Serial(course))
+    )
 
 
 def test_each_course_gets_the_grades_that_it_gets_alone(folder):
@@ -148,7 +150,7 @@ def test_a_process_that_is_lost_is_lost_to_one_course_alone(folder):
             with pytest.raises(BrokenExecutor):
                 graders.submit(job_of(work[0], Release.load(course, A))).result()
         done = grade_class(
-            other, submissions(other, A), GradingOptions(jobs=1), opened=sharing(pool)(other)
+            other, submissions(other, A), GradingOptions(jobs=1), open_graders=sharing(pool)(other)
         )
         assert len(records(done)) == 2
 

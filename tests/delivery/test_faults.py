@@ -21,7 +21,7 @@ pytestmark = [pytest.mark.sandbox, pytest.mark.slow]
 
 
 def grade(course):
-    return grade_and_save(course, [A], opened=lambda _: Serial(course))
+    return grade_and_save(course, [A], open_graders=lambda _: Serial(course))
 
 
 def marks(course):

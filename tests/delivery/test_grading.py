@@ -95,7 +95,7 @@ def test_a_package_that_is_missing_is_named_and_the_next_run_completes(
     module.write_text(f"import not_there_yet\n{module.read_text()}")
 
     def again():
-        return grade_and_save(course, [MOTION], opened=lambda _: Serial(course))
+        return grade_and_save(course, [MOTION], open_graders=lambda _: Serial(course))
 
     for _ in range(2):  # it is the machine's fault, and graded again as long as it lasts
         outcome = again()
@@ -113,7 +113,7 @@ def test_what_the_machine_could_not_do_is_done_by_the_next_run(course, monkeypat
     simulate(course, MOTION, 1)
     with monkeypatch.context() as patched:
         patched.setattr("autograder.course.submissions.grade.grade_submission", out_of_memory)
-        outcome = grade_and_save(course, [MOTION], opened=lambda _: Serial(course))
+        outcome = grade_and_save(course, [MOTION], open_graders=lambda _: Serial(course))
     assert "MemoryError" in outcome.problems[0]
     assert [grade.score for grade in grade_and_save(course, [MOTION]).grades] == [EARNED]
 

@@ -29,7 +29,7 @@ from autograder.delivery.department.demo import copy_course
 from autograder.delivery.department.students import apply, planned
 from autograder.delivery.nbgrader import gradebook, moving
 from autograder.delivery.nbgrader.agreement import disagreements
-from autograder.delivery.nbgrader.database import opened
+from autograder.delivery.nbgrader.database import open_gradebook
 from autograder.delivery.nbgrader.marks import scores
 from autograder.delivery.nbgrader.moving import copy_gradebook
 
@@ -67,7 +67,7 @@ def marked(tmp_path_factory, template, graded, hand_in, save, configure):
     for student in ("ada", "bob"):
         hand_in(course, student)
     save(course, graded("ada", qk=0.1 + 0.2), graded("bob", qk=None))
-    with opened(course) as book:
+    with open_gradebook(course) as book:
         book.update_or_create_assignment(A, duedate="2026-05-04 09:00 UTC")
         grade = book.find_grade("qk_why", A, A, "ada")
         grade.manual_score, grade.extra_credit, grade.needs_manual_grade = 2.5, 0.5, False
@@ -189,7 +189,7 @@ def test_nothing_is_copied_over_what_is_there(marked, copied, server, said):
 
 def test_a_copy_arrives_whole_or_not_at_all(marked, empty, tmp_path):
     other = elsewhere(marked, tmp_path / "other")
-    with opened(other) as book:
+    with open_gradebook(other) as book:
         book.find_student("ada").first_name = "A" * 200  # SQLite doesn't mind
         book.db.commit()
     with pytest.raises(CourseError, match="value too long for type character varying"):
@@ -286,7 +286,7 @@ def test_a_mark_given_while_a_batch_is_saved_is_kept(moved, server, graded, monk
     gave = threading.Event()
 
     def mark():
-        with opened(moved) as book:
+        with open_gradebook(moved) as book:
             grade = book.find_grade("qk_why", A, A, "bob")
             grade.manual_score, grade.needs_manual_grade = 1.5, False
             gave.set()
@@ -317,7 +317,7 @@ def test_who_comes_at_the_same_time_to_an_empty_database_finds_one_gradebook(tin
 
     def come():
         try:
-            with opened(tiny) as book:
+            with open_gradebook(tiny) as book:
                 assert book.students == []
         except Exception as error:
             problems.append(error)
@@ -359,7 +359,7 @@ def test_the_page_s_statements_and_commands_do_what_it_says(marked, server, tmp_
 
     before = rows(theirs["ada"].database)
     run(dump, "bob")
-    with opened(theirs["bob"]) as book:
+    with open_gradebook(theirs["bob"]) as book:
         book.remove_student("ada")
     assert rows(theirs["ada"].database) != before
     run(restore, "ada")

@@ -8,7 +8,7 @@ import pytest
 from autograder.exercise import Exercise, Numbers, agree, require, seeded
 from autograder.exercise.standing_in import replaceable
 from autograder.exercise.words.checked import Carried
-from autograder.grading.marking import Assigned
+from autograder.grading.one_exercise import Assigned
 from autograder.grading.submission import SubmissionRun, grade_submission
 from autograder.sandbox import Limits, Zygote
 

@@ -5,7 +5,7 @@ from textwrap import indent
 import pytest
 
 from autograder.exercise import Exercise, Numbers, agree
-from autograder.grading.marking import Assigned
+from autograder.grading.one_exercise import Assigned
 from autograder.grading.submission import SubmissionRun, grade_submission
 from autograder.sandbox import Limits, Zygote
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from autograder.exercise import Exercise, Numbers, agree
-from autograder.grading.marking import Assigned
+from autograder.grading.one_exercise import Assigned
 from autograder.grading.submission import SubmissionRun, grade_submission
 from autograder.sandbox import Limits, Zygote
 

@@ -13,7 +13,7 @@ import pytest
 
 from autograder.exercise import Exercise, Numbers, agree
 from autograder.exercise.properties import leaves_alone
-from autograder.grading.marking import Assigned
+from autograder.grading.one_exercise import Assigned
 from autograder.grading.submission import SubmissionRun, grade_submission
 from autograder.sandbox import Isolation, Limits, Zygote
 

@@ -25,7 +25,7 @@ from autograder.course.people.roster_import import import_roster
 from autograder.course.server import shown
 from autograder.course.submissions.grade import Graded
 from autograder.course.submissions.records import write_record
-from autograder.delivery.nbgrader.database import opened
+from autograder.delivery.nbgrader.database import open_gradebook
 from autograder.delivery.nbgrader.moving import copy_gradebook
 from autograder.delivery.nbgrader_settings import configure
 from autograder.delivery.pages.sanitise import clean_html, markdown2html, sanitised
@@ -93,7 +93,7 @@ def test_a_folder_that_is_named_so_would_be_moved(handed_in):
 def test_a_student_whom_nbgrader_has_under_no_id_is_nobody(handed_in, id, monkeypatch):
     """`progress` wrote a page for each, in the folder of that name."""
     monkeypatch.chdir(handed_in.root)  # where grades are exported to
-    with opened(handed_in) as gradebook:
+    with open_gradebook(handed_in) as gradebook:
         gradebook.add_student(id)
         gradebook.add_student("cy")
         assert id in [row.id for row in gradebook.students]  # the control
@@ -200,7 +200,7 @@ def test_marks_are_for_the_course_s_people_alone(course, setting, file, folder):
     config.write_text(f"{config.read_text()}\n{shared}")
     course = Course.load(course.root)
     (course.root / "gradebook.db").unlink(missing_ok=True)
-    with opened(course):
+    with open_gradebook(course):
         pass
     assert mode(course.root / "gradebook.db") == file
     (course.root / "records").mkdir(exist_ok=True)
@@ -215,7 +215,7 @@ def test_doctor_says_that_others_can_read_a_gradebook(course):
         (course.root / "gradebook.db").chmod(mode)
         return CliRunner().invoke(app, ["doctor", "--course", str(course.root)]).output
 
-    with opened(course):
+    with open_gradebook(course):
         pass
     assert "chmod 600" in said(0o644)
     assert "chmod 600" not in said(0o600)  # the control

@@ -5,7 +5,7 @@ import pytest
 
 from autograder.exercise import Exercise, agree
 from autograder.exercise.words.given import given
-from autograder.grading.marking import Assigned
+from autograder.grading.one_exercise import Assigned
 from autograder.grading.submission import SubmissionRun, grade_submission
 
 from .attacks import CANARY

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from autograder.exercise import Exercise, Mismatch, agree, given, require
-from autograder.grading.marking import Assigned
+from autograder.grading.one_exercise import Assigned
 from autograder.grading.runner import Runner
 from autograder.grading.submission import SubmissionRun, grade_submission
 from autograder.sandbox import Isolation, Limits, Zygote

@@ -10,7 +10,7 @@ import functools
 import hashlib
 import operator
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import sympy
@@ -114,30 +114,10 @@ class Evaluator(Elementary):
         return value
 
     def _compute(self, expr: sympy.Expr) -> Value:
-        context = self.context
         if expr.is_Rational:
-            if expr.q == 1:
-                return context.mpf(expr.p)
-            self.smallest = min(self.smallest, 1 - expr.q.bit_length())  # 1 + 10⁻⁴⁰ is of size 1
-            return context.mpf(expr.p) / expr.q
-        if expr.is_Add:
-            return functools.reduce(operator.add, map(self, expr.args))
-        if expr.is_Mul:
-            return functools.reduce(operator.mul, map(self, expr.args))
-        if expr is sympy.I:
-            return context.mpc(0, 1)
-        if expr is sympy.pi:
-            return +context.pi
-        if expr is sympy.E:
-            return self.exp(context.mpf(1))
-        if isinstance(expr, sympy.exp):
-            return self.exp(self(expr.exp))
-        if expr.is_Pow:
-            return self._power(expr)
-        if isinstance(expr, sympy.Sum | sympy.Product):
-            return self._running(expr)
-        if isinstance(expr, sympy.Indexed):
-            return self._indexed(expr)
+            return self._rational(expr)
+        if way := _WAYS.get(type(expr)):
+            return way(self, expr)
         if isinstance(expr, AppliedUndef):
             return self._unknown(expr.func.__name__, expr.args, positive=expr.is_positive)
         if isinstance(expr, sympy.Derivative) and isinstance(expr.expr, AppliedUndef):
@@ -147,6 +127,18 @@ class Evaluator(Elementary):
         if function is None:
             raise Undefined(str(expr.func))
         return function(self, *[self(argument) for argument in expr.args])
+
+    def _rational(self, expr: sympy.Rational) -> Value:
+        if expr.q == 1:
+            return self.context.mpf(expr.p)
+        self.smallest = min(self.smallest, 1 - expr.q.bit_length())  # 1 + 10⁻⁴⁰ is of size 1
+        return self.context.mpf(expr.p) / expr.q
+
+    def _sum(self, expr: sympy.Add) -> Value:
+        return functools.reduce(operator.add, map(self, expr.args))
+
+    def _product(self, expr: sympy.Mul) -> Value:
+        return functools.reduce(operator.mul, map(self, expr.args))
 
     def _power(self, expr: sympy.Expr) -> Value:
         exponent = self(expr.exp)
@@ -219,6 +211,21 @@ class Evaluator(Elementary):
         digest = hashlib.blake2b(key, key=chance.SALT, digest_size=40).digest()
         size = self.context.mpf(int.from_bytes(digest)) / 2**319 + self.context.mpf(1) / 16
         return -size if self._mixed and not positive and digest[-1] % 2 else size
+
+
+#: How a value is computed, by the class of an expression that is neither a number nor a function.
+_WAYS: dict[type, Callable[[Evaluator, Any], Value]] = {
+    sympy.Add: Evaluator._sum,
+    sympy.Mul: Evaluator._product,
+    sympy.Pow: Evaluator._power,
+    sympy.Sum: Evaluator._running,
+    sympy.Product: Evaluator._running,
+    sympy.Indexed: Evaluator._indexed,
+    sympy.exp: lambda at, expr: at.exp(at(expr.exp)),
+    type(sympy.E): lambda at, _: at.exp(at.context.mpf(1)),
+    type(sympy.pi): lambda at, _: +at.context.pi,
+    type(sympy.I): lambda at, _: at.context.mpc(0, 1),
+}
 
 
 def value_at(expr: sympy.Expr, numbers: Mapping[str, float]) -> float:

@@ -17,7 +17,7 @@ from autograder.algebra.comparing.proof import is_zero
 from autograder.algebra.comparing.verdict import EVERYWHERE, Verdict
 
 MAX_SPLIT_CASES = 16
-MAX_OPENED = 4  # times that sizes are taken apart
+MAX_ROUNDS = 4  # times that sizes are taken apart
 _BENDS = (sympy.Abs, sympy.sign)
 _BOUNDED = (sympy.Add, sympy.Mul, sympy.exp, sympy.log, sympy.Symbol, sympy.Number)
 
@@ -110,7 +110,7 @@ def in_names(verdict: Verdict, chosen: Signs) -> Verdict:
     return replace(verdict, how=f"refuted at {', '.join(places) or EVERYWHERE}")
 
 
-def opened(expr: sympy.Expr) -> sympy.Expr:
+def with_known_signs(expr: sympy.Expr) -> sympy.Expr:
     """Write each |…| as a product of sizes, without those of which the sign is known.
 
     Nor does a sign stand that is known.  What is positive and common to all goes out of a maximum
@@ -118,14 +118,14 @@ def opened(expr: sympy.Expr) -> sympy.Expr:
 
     >>> x, y, z = sympy.symbols("x y z", positive=True)
     >>> t = sympy.Symbol("t", real=True)
-    >>> opened(abs((1 - (x + y + z) / x) * t))
+    >>> with_known_signs(abs((1 - (x + y + z) / x) * t))
     (y + z)*Abs(t)/x
-    >>> opened(Max(x * t, x * t**2))
+    >>> with_known_signs(Max(x * t, x * t**2))
     x*Max(t, t**2)
-    >>> opened(sympy.sign(t**2 + 1, evaluate=False))
+    >>> with_known_signs(sympy.sign(t**2 + 1, evaluate=False))
     1
     """
-    for _ in range(MAX_OPENED):  # what has been cancelled may have more factors
+    for _ in range(MAX_ROUNDS):  # what has been cancelled may have more factors
         before = expr
         for extreme in (Max, Min):
             expr = expr.replace(extreme, functools.partial(_without_common_factor, extreme))

@@ -16,10 +16,10 @@ from autograder.algebra.comparing.cases import (
     coincidences,
     in_names,
     loosened,
-    opened,
     signs,
     together,
     unified,
+    with_known_signs,
 )
 from autograder.algebra.comparing.floors import cells, residues
 from autograder.algebra.comparing.ingredients import PIECES, Survey, is_complex, same_symbols
@@ -124,8 +124,8 @@ def _equal_numbers(a: sympy.Expr, b: sympy.Expr, survey: Survey) -> Verdict:
             return same
         if (same := unified(a, b)) != b:
             return _equal(a, same)
-        sides = opened(a), opened(b)
-        if sides != (a, b) and sides == tuple(map(opened, sides)):
+        sides = with_known_signs(a), with_known_signs(b)
+        if sides != (a, b) and sides == tuple(map(with_known_signs, sides)):
             return _equal(*sides)
         if cases := list(signs(a, b)):
             return together(in_names(_equal(*sides), chosen) for chosen, sides in cases)

@@ -190,9 +190,7 @@ class _Values:
         if not has_matrices(expr):
             return expr
         if expr.is_Symbol:
-            if expr not in self._matrices:
-                self._matrices[expr] = self._draw(expr)
-            return self._matrices[expr]
+            return self._matrix(expr)
         args = [_plain(self(argument)) for argument in expr.args]
         if expr.is_Add:
             shape = next((value.shape for value in args if _is_matrix(value)), None)
@@ -207,14 +205,12 @@ class _Values:
             return args[0].T if _is_matrix(args[0]) else args[0]
         if not any(map(_is_matrix, args)):
             return expr.func(*args)
-        if expr.is_Pow and args[1].is_Integer:
-            if args[0].cols > 1:
-                return args[0] ** args[1]
-            if args[1] == 2:
-                return (args[0].T * args[0])[0]
-        if expr.is_Pow:
-            raise Ambiguous("a power of a vector")
-        return self._applied(expr, args)
+        return _power(*args) if expr.is_Pow else self._applied(expr, args)
+
+    def _matrix(self, name: sympy.Symbol) -> sympy.ImmutableMatrix:
+        if name not in self._matrices:
+            self._matrices[name] = self._draw(name)
+        return self._matrices[name]
 
     def _draw(self, name: sympy.Symbol) -> sympy.ImmutableMatrix:
         shape = self._sizes.shape(name)
@@ -258,6 +254,15 @@ def _product(values: list[Any]) -> Any:
         else:
             number *= product[0]
     return functools.reduce(operator.mul, factors) * number if factors else number
+
+
+def _power(base: Any, exponent: Any) -> Any:
+    """Return a power of a matrix; the square of a vector is that of its norm."""
+    if exponent.is_Integer and base.cols > 1:
+        return base**exponent
+    if exponent.is_Integer and exponent == 2:
+        return (base.T * base)[0]
+    raise Ambiguous("a power of a vector")
 
 
 def _norm(value: Any) -> sympy.Expr:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from fractions import Fraction
 from typing import NamedTuple
 
@@ -86,44 +86,63 @@ def combined(mark: str, left: Amount, right: Amount) -> Amount:
 
 def applied(word: str, args: list[Amount]) -> Amount:
     """Return the value of a function, or a number that stands for it."""
-    first, constant = args[0].number, all(one.constant for one in args)
     if word == "transpose":
         return args[0]
+    constant = all(one.constant for one in args)
+    numbers = [one.number for one in args if one.exact and one.number is not None]
+    value: Fraction | int | None = _whatever_names_are(word, args)
+    if value is None and constant and len(numbers) == len(args) and word in _OF_NUMBERS:
+        value = _OF_NUMBERS[word](*numbers)
+    if value is None:
+        return Amount(opaque(word, *args), constant=constant)
+    return Amount(Fraction(value), True, True)
+
+
+def _whatever_names_are(word: str, args: list[Amount]) -> int | None:
+    """Return what a function comes to for any values of the names in it: log(1), exp(x - x)."""
+    first, *others = [one.number for one in args]
+    like_the_next = first is not None and others[:1] == [first]
+    if word in _AT_ZERO and first == 0:
+        return _AT_ZERO[word]
+    if word in ("log", "ln", "log2", "log10") and first == 1:
+        return 0
+    if word == "log" and like_the_next:
+        return 1
+    if word in BINOMIALS and (like_the_next or others == [0]):
+        return 1
     if word in ("KroneckerDelta", "delta"):
         apart = combined("-", *args)
         if apart.number is not None and (apart.exact or _is_plain(apart.number)):
-            return Amount(Fraction(apart.number == 0), True, True)
-    if word in _AT_ZERO and first == 0:
-        return Amount(Fraction(_AT_ZERO[word]), True, True)
-    if word in BINOMIALS and (
-        args[1].number == 0 or (first is not None and first == args[1].number)
-    ):
-        return Amount(Fraction(1), True, True)
-    if word in ("log", "ln", "log2", "log10") and first == 1:
-        return Amount(Fraction(0), True, True)
-    if word == "log" and len(args) == 2 and first is not None and first == args[1].number:
-        return Amount(Fraction(1), True, True)
-    if constant and all(one.exact and one.number is not None for one in args):
-        numbers = [one.number for one in args if one.number is not None]
-        if word in ABSOLUTE:
-            return Amount(abs(numbers[0]), True, True)
-        if word in ("sign", "sgn"):
-            return Amount(Fraction((numbers[0] > 0) - (numbers[0] < 0)), True, True)
-        if word in EXTREMA:
-            chosen = max if word.lower().startswith("max") else min
-            return Amount(chosen(numbers), True, True)
-        if word == "factorial" and numbers[0].denominator == 1 and numbers[0] <= LARGEST_FACTORIAL:
-            return Amount(Fraction(math.factorial(int(numbers[0]))), True, True)
-        if word in BINOMIALS and all(n.denominator == 1 for n in numbers):
-            above, below = map(int, numbers)
-            if 0 <= below <= above <= LARGEST_FACTORIAL:
-                return Amount(Fraction(math.comb(above, below)), True, True)
-        whole, below = numbers[0].as_integer_ratio()
-        if word == "log2" and whole > 0 and whole.bit_count() == below == 1:
-            return Amount(Fraction(whole.bit_length() - 1), True, True)
-        if word == "relu":
-            return Amount(max(numbers[0], Fraction(0)), True, True)
-    return Amount(opaque(word, *args), constant=constant)
+            return int(apart.number == 0)
+    return None
+
+
+def _whole_factorial(number: Fraction) -> int | None:
+    is_read = number.denominator == 1 and number <= LARGEST_FACTORIAL
+    return math.factorial(int(number)) if is_read else None
+
+
+def _choices(above: Fraction, below: Fraction) -> int | None:
+    is_read = above.denominator == below.denominator == 1 and 0 <= below <= above
+    return math.comb(int(above), int(below)) if is_read and above <= LARGEST_FACTORIAL else None
+
+
+def _whole_log2(number: Fraction) -> int | None:
+    whole, below = number.as_integer_ratio()
+    is_power = whole > 0 and whole.bit_count() == below == 1
+    return whole.bit_length() - 1 if is_power else None
+
+
+#: What functions make of numbers; None where that is no fraction, or too large.
+_OF_NUMBERS: dict[str, Callable[..., Fraction | int | None]] = {
+    **dict.fromkeys(ABSOLUTE, abs),
+    **dict.fromkeys(("sign", "sgn"), lambda number: (number > 0) - (number < 0)),
+    **{word: max if word.lower().startswith("max") else min for word in EXTREMA},
+    **dict.fromkeys(BINOMIALS, _choices),
+    "factorial": _whole_factorial,
+    "log2": _whole_log2,
+    "relu": lambda number: max(number, 0),
+}
 
 
 def exact_power(base: Fraction, exponent: Fraction) -> Fraction | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Iterable
+from collections.abc import Container, Iterable, Mapping
 from typing import Literal, NamedTuple
 
 from autograder.algebra.reading import signs
@@ -67,6 +67,15 @@ _EXPONENT = re.compile(r"[eE][+-]?[0-9]")
 _THOUSANDS = re.compile(r"\s*[-+]?[0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]+)?\s*")
 
 Kind = Literal["number", "name", "operator", "command", "end"]
+
+
+#: Signs that stand for one token each: its kind, and what it holds.
+_MEANINGS: dict[str, tuple[Kind, Mapping[str, str]]] = {
+    "fraction": ("number", FRACTIONS),
+    "constant": ("name", signs.WRITTEN),
+    "rounding": ("command", signs.WRITTEN),
+    "big": ("command", signs.BIG),
+}
 
 
 class Token(NamedTuple):
@@ -160,10 +169,8 @@ class _Scanner:
         match kind:
             case "space" | "module":
                 return []
-            case "name" if not self.latex:
-                return self.name(word, at)
             case "name":
-                return self.letters(word, at)
+                return self.letters(word, at) if self.latex else self.name(word, at)
             case "number":
                 if "e" in word.lower() and _EXPONENT.match(self.text, end):
                     raise ParseError("this number has two exponents", self.text, at)
@@ -171,18 +178,13 @@ class _Scanner:
             case "operator" | "escaped":
                 written = signs.COMMANDS.get(word) or signs.WRITTEN.get(word, word)
                 return [Token("operator", written, at, end)]
-            case "fraction":
-                return [Token("number", FRACTIONS[word], at, end)]
             case "superscript":
                 return self.raised(word, at)
             case "indicator":
                 return [Token("name", self.struck(word), at, end)]
-            case "constant":
-                return [Token("name", signs.WRITTEN[word], at, end)]
-            case "rounding":
-                return [Token("command", signs.WRITTEN[word], at, end)]
-            case "big":
-                return [Token("command", signs.BIG[word], at, end)]
+            case "fraction" | "constant" | "rounding" | "big":
+                meant, written_as = _MEANINGS[kind]
+                return [Token(meant, written_as[word], at, end)]
             case "environment":
                 return [Token("command", word.replace(" ", ""), at, end)]
             case "font":

@@ -26,6 +26,7 @@ from autograder.algebra.reading.tree import Node, nodes_of, written_delta
 #: Operators by how strongly they bind, and how they are written.
 _SUM, _PRODUCT, _SIGN, _POWER, _ATOM = range(5)
 _CALLED = {"Sum": "sum", "Largest": "max"}
+_LISTED = {"call": "{}({})", "tuple": "({1})", "indexed": "{}[{}]"}  # by kind of node
 _OPERATORS = {"D": (2, 4), "diff": (2, 4), "delta": (2, 2), "E": (1, 1), "Var": (1, 1)}
 _OF_LINES = ("pi", "e")  # constants in lines with indices
 _SIGNS = {"*": "·", "/": "/", "+": " + ", "-": " − "}
@@ -245,12 +246,9 @@ def _written(node: Any) -> tuple[str, int]:
     pieces = [_written(child) for child in node.children]
     if not all(text for text, _ in pieces):
         return "", _ATOM
-    if kind == "call":
-        return f"{_CALLED.get(word, word)}({', '.join(text for text, _ in pieces)})", _ATOM
-    if kind == "tuple":
-        return f"({', '.join(text for text, _ in pieces)})", _ATOM
-    if kind == "indexed":
-        return f"{word}[{', '.join(text for text, _ in pieces)}]", _ATOM
+    if kind in _LISTED:
+        inside = ", ".join(text for text, _ in pieces)
+        return _LISTED[kind].format(_CALLED.get(word, word), inside), _ATOM
     if kind == "negative":
         return f"−{_in_brackets(pieces[0], _POWER)}", _SIGN
     if kind == "power":

@@ -37,6 +37,7 @@ from autograder.algebra.reading.tree import Node, indicator, nodes_of, unbracket
 _SQUARE_MATRIX = ("det", "trace", "tr")
 _OF_ONE_MATRIX = (*_SQUARE_MATRIX, "norm", "abs", "Abs", "transpose", "diag")
 _EXPONENTIALS = ("exp", "sinh", "cosh", "tanh", "sech", "csch", "coth", "erf", "sigmoid")
+_OUTSIDE = {"log": 0, "ln": 0, "log2": 0, "log10": 0, "log1p": -1}  # where there is no value
 _RELATIONS = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
 _RELATIONS |= {"=": operator.eq, "!=": operator.ne}
 MOST_PARTS = 20_000  # those of a sum counted once for every term
@@ -294,6 +295,17 @@ class Sense(IndexedSense):
         return Amount()
 
     def _function(self, word: str, args: list[Amount], node: Node) -> Amount:
+        self._check_arguments(word, args, node)
+        if reason := _undefined(word, args):
+            self.fail(reason, node)
+        if word in ("KroneckerDelta", "delta"):
+            return self.delta(args, node)
+        if word == "sqrt" and args[0].number != 0:
+            return self._raised(args[0], Amount(Fraction(1, 2), True, True))
+        return sized(applied(word, args), word, *args)
+
+    def _check_arguments(self, word: str, args: list[Amount], node: Node) -> None:
+        """Refuse a function that is not known, or that takes no such arguments."""
         if word not in self.words.calls:
             self.fail(f"unknown function {word}", node)
         least, most = self.words.calls[word]
@@ -303,29 +315,27 @@ class Sense(IndexedSense):
             self.fail("this needs a square matrix", node)
         if any(one.matrix for one in args) and word not in _OF_ONE_MATRIX and not self.words.blocks:
             self.fail(f"{word} takes numbers, not a matrix", node)
-        first = args[0]
-        known = first.number if first.exact and first.constant else None
-        if word in _EXPONENTIALS and first.constant and is_large_argument(first):
-            self.fail("this number is too large", node)
-        if first.constant and is_pole(word, first):
-            self.fail("this is not defined", node)
-        if word == "factorial" and known is not None and not 0 <= known <= LARGEST_FACTORIAL:
-            self.fail(f"factorials are read from 0 to {LARGEST_FACTORIAL}", node)
-        if word in ("KroneckerDelta", "delta"):
-            return self.delta(args, node)
-        if takes_too_long(word, args):
-            self.fail(f"this number is too large for {word}", node)
-        if word in ("log", "ln", "log2", "log10") and first.number == 0:
-            self.fail("this is not defined", node)
-        if word == "log1p" and first.number == -1:
-            self.fail("this is not defined", node)
-        if word == "log" and len(args) == 2 and args[1].number in (0, 1):
-            self.fail("there is no logarithm to this base", node)
-        if word == "root" and args[1].number == 0:
-            self.fail("there is no root of degree 0", node)
-        if word == "sqrt" and first.number != 0:
-            return self._raised(first, Amount(Fraction(1, 2), True, True))
-        return sized(applied(word, args), word, *args)
+
+
+def _undefined(word: str, args: list[Amount]) -> str:
+    """Say why a function has no value for these arguments; "" where it may have one."""
+    first = args[0]
+    known = first.number if first.exact and first.constant else None
+    if word in _EXPONENTIALS and first.constant and is_large_argument(first):
+        return "this number is too large"
+    if first.constant and is_pole(word, first):
+        return "this is not defined"
+    if word == "factorial" and known is not None and not 0 <= known <= LARGEST_FACTORIAL:
+        return f"factorials are read from 0 to {LARGEST_FACTORIAL}"
+    if takes_too_long(word, args):
+        return f"this number is too large for {word}"
+    if word in _OUTSIDE and first.number == _OUTSIDE[word]:
+        return "this is not defined"
+    if word == "log" and len(args) == 2 and args[1].number in (0, 1):
+        return "there is no logarithm to this base"
+    if word == "root" and args[1].number == 0:
+        return "there is no root of degree 0"
+    return ""
 
 
 def _is_of_blocks(node: Node) -> bool:

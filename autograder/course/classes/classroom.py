@@ -28,7 +28,7 @@ def grade_class(
     options: GradingOptions = DEFAULT,
     *,
     tell: Tell | None = None,
-    opened: Open | None = None,
+    open_graders: Open | None = None,
     meanwhile: Callable[[Sequence[Handed]], Sequence[Handed]] = lambda _: (),
 ) -> Iterator[Graded]:
     """Grade submissions, several at once; yield each as it is done.
@@ -41,7 +41,7 @@ def grade_class(
     ----------
     tell
         Told, in a thread of its own, when an expensive call begins and ends.
-    opened
+    open_graders
         Opens graders; by default processes of this machine.
     meanwhile
         Called once, before anything is yielded, while the first submissions are being graded: with
@@ -57,17 +57,17 @@ def grade_class(
     with ExitStack() as stack:
 
         def here(wanted: int) -> Graders:
-            nonlocal opened
+            nonlocal open_graders
             pool = Pool(wanted, options, tell=tell)
-            opened = sharing(stack.enter_context(pool))(course)
-            return opened(wanted)
+            open_graders = sharing(stack.enter_context(pool))(course)
+            return open_graders(wanted)
 
         if not due.waiting:
             due.look()
         if due.waiting:
-            if opened is None:
+            if open_graders is None:
                 width = min(width, len(due.waiting))
-            for graded in recovering(opened or here, width, due.jobs(width), lose):
+            for graded in recovering(open_graders or here, width, due.jobs(width), lose):
                 due.look()
                 names = graded.grade.student, graded.grade.assignment
                 keep_runs(folder_of(course, *names), graded.runs)

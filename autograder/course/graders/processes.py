@@ -64,11 +64,11 @@ def sharing(pool: Pool) -> Callable[[Course], Open]:
     """Return what opens a pool's processes for one course after the other."""
 
     def of(course: Course) -> Open:
-        def opened(width: int) -> Graders:
+        def open_graders(width: int) -> Graders:
             if width < pool.width:  # one is to grade alone, so that it is known what ends it
                 return Processes(course, pool.alone())
             return Processes(course, pool, shared=True)
 
-        return opened
+        return open_graders
 
     return of

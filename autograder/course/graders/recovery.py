@@ -15,21 +15,21 @@ _ENDED = "The grader itself was ended while it graded this submission."
 
 
 def recovering(
-    opened: Open, width: int, jobs: Iterator[Job], lose: Callable[[Job, str], Graded]
+    open_graders: Open, width: int, jobs: Iterator[Job], lose: Callable[[Job, str], Graded]
 ) -> Iterator[Graded]:
     """Grade all jobs, whatever becomes of graders; ``lose`` withholds the scores of one."""
     while True:
         try:
-            with opened(width) as graders:
+            with open_graders(width) as graders:
                 yield from scheduled(graders, jobs, lambda job: lose(job, _ENDED))
             return
         except GraderLost as lost:
             # One of them took its grader down: find out which, one at a time.
             for job in lost.jobs:
-                yield _alone(opened, job, lose)
+                yield _alone(open_graders, job, lose)
 
 
-def _alone(opened: Open, job: Job, lose: Callable[[Job, str], Graded]) -> Graded:
+def _alone(open_graders: Open, job: Job, lose: Callable[[Job, str], Graded]) -> Graded:
     """Grade a submission by a grader of its own.
 
     An answer that ends the grader, because judging it has no end, is barred from the next one.
@@ -37,7 +37,7 @@ def _alone(opened: Open, job: Job, lose: Callable[[Job, str], Graded]) -> Graded
     """
     barred: set[str] = set()
     while True:
-        with opened(1) as graders:
+        with open_graders(1) as graders:
             try:
                 return graders.submit(replace(job, barred=tuple(sorted(barred)))).result()
             except BrokenExecutor:

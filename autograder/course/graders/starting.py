@@ -11,6 +11,7 @@ from multiprocessing import forkserver
 
 from autograder.course.files import environment
 from autograder.sandbox import probe
+from autograder.sandbox.threads import one_thread
 
 _PRELOADED = ["autograder.course.graders.pool", "autograder.algebra"]
 _SOCKET = 107 - len("/pymp-xxxxxxxx/listener-xxxxxxxx")  # what a socket's name leaves to its folder
@@ -22,9 +23,7 @@ def warm_up() -> None:
     The process that graders are forked from imports, and the isolation is tried.
     """
     forkserver.set_forkserver_preload(_PRELOADED)
-    # Its arrays are small, and a second thread would take a processor from students' code.
-    one = {name: os.environ.get(name, "1") for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS")}
-    with environment(**one), _short_folder():
+    with environment(**one_thread()), _short_folder():
         forkserver.ensure_running()
     threading.Thread(target=probe, daemon=True).start()
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import wraps
 from typing import Any
 
@@ -12,7 +12,7 @@ from autograder.course.proofs.discrimination import Twins
 from autograder.course.proofs.distances import Distance, Distances
 from autograder.course.proofs.prices import Price
 from autograder.course.proofs.said import lost, shown
-from autograder.exercise import CheckedFunction
+from autograder.exercise import CheckedFunction, Misconception
 from autograder.exercise.words.part import computation
 from autograder.grading.checks import NO_GPU, grade_checks
 from autograder.grading.expectations import expectations
@@ -39,56 +39,88 @@ def function_problems(
     Misconceptions that no check can tell apart are added to ``twins``, what checks of work
     measured to ``distances``, and what each misconception costs to ``prices``.
     """
-    problems = []
-    measured = Distances()
-    known = {wrong.name for wrong in function.misconceptions}
-    caught: set[str] = set()
+    trial = _Trial(function, secret)
     for right in (function.solution, *function.alternatives):
-        errors: list[Exception] = []
-        items = grade_checks(
-            function, as_student(right, errors), watch=measured.watch(right=True), secret=secret
-        )
-        if own := _author_s_errors(function, right, items, errors, secret):
+        if own := trial.right(right):
             return own  # all else follows from it
-        unproved = [item for item in items if item.note in UNPROVED]
-        caught |= {item.name for item in unproved}
-        problems += [
-            f"`{right.__name__}` is right but fails {shown(item)}"
-            for item in lost(items)
-            if item not in unproved
-        ]
     for wrong in function.misconceptions:
-        errors = []
-        graded = grade_checks(
-            function, as_student(wrong, errors), watch=measured.watch(right=False), secret=secret
-        )
-        items = [item for item in graded if item.note not in UNPROVED]
-        if unknown := next((error for error in errors if isinstance(error, NameError)), None):
-            problems.append(raised(function.id, unknown))  # a slip of the author's, no mistake
-        points = hundredths(sum(item.max_score - (item.score or 0.0) for item in items))
-        of = sum(item.max_score for item in items)
-        prices.append(Price(function.name, wrong.name, points, of, wrong.fatal))
-        failed = [i for i in items if i.status not in (Status.PASSED, Status.SKIPPED)]
-        caught |= {item.name for item in failed}
-        if not failed:
-            problems.append(f"misconception `{wrong.name}` passes every check")
-        for item in failed:
-            if item.note in known - {wrong.name}:
-                twins.append(Twins(item.name, item.note, wrong.name))
-            elif item.note != wrong.name:
-                problems.append(
-                    f"misconception `{wrong.name}` fails `{item.name}` as "
-                    f"{item.note or 'nothing known'}: {item.feedback}"
-                )
+        prices.append(trial.wrong(wrong))
+    problems = trial.problems
     for check in function.checks:
-        if check.name not in caught:
+        if check.name not in trial.caught:
             problems.append(f"no misconception fails the check `{check.name}`: is it needed?")
     if not function.checks:
         problems.append(f"`{function.name}` has no check")
     if function.given:
         problems += _given_problems(function, function.given, secret)
-    distances += measured.found()
+    twins += trial.twins
+    distances += trial.measured.found()
     return problems
+
+
+@dataclass
+class _Trial:
+    """The implementations tried so far, and what that showed.
+
+    ``caught`` are the checks that something wrong failed, or that can't be proved here.
+    """
+
+    function: CheckedFunction
+    secret: str
+    problems: list[str] = field(default_factory=list)
+    caught: set[str] = field(default_factory=set)
+    twins: list[Twins] = field(default_factory=list)
+    measured: Distances = field(default_factory=Distances)
+
+    def right(self, right: Callable[..., Any]) -> list[str]:
+        """Demand that a right function passes; return the errors of its author's, if there are."""
+        items, errors = self._graded(right, right=True)
+        if own := _author_s_errors(self.function, right, items, errors, self.secret):
+            return own
+        unproved = [item for item in items if item.note in UNPROVED]
+        self.caught |= {item.name for item in unproved}
+        self.problems += [
+            f"`{right.__name__}` is right but fails {shown(item)}"
+            for item in lost(items)
+            if item not in unproved
+        ]
+        return []
+
+    def wrong(self, wrong: Misconception) -> Price:
+        """Demand that a misconception fails by its own name, and return what it costs."""
+        graded, errors = self._graded(wrong, right=False)
+        items = [item for item in graded if item.note not in UNPROVED]
+        if unknown := next((error for error in errors if isinstance(error, NameError)), None):
+            # A slip of the author's, no mistake.
+            self.problems.append(raised(self.function.id, unknown))
+        failed = [i for i in items if i.status not in (Status.PASSED, Status.SKIPPED)]
+        self.caught |= {item.name for item in failed}
+        if not failed:
+            self.problems.append(f"misconception `{wrong.name}` passes every check")
+        for item in failed:
+            self._compare_name(item, wrong)
+        points = hundredths(sum(item.max_score - (item.score or 0.0) for item in items))
+        of = sum(item.max_score for item in items)
+        return Price(self.function.name, wrong.name, points, of, wrong.fatal)
+
+    def _compare_name(self, item: Item, wrong: Misconception) -> None:
+        if item.note == wrong.name:
+            return
+        if item.note in {other.name for other in self.function.misconceptions}:
+            self.twins.append(Twins(item.name, item.note, wrong.name))
+        else:
+            self.problems.append(
+                f"misconception `{wrong.name}` fails `{item.name}` as "
+                f"{item.note or 'nothing known'}: {item.feedback}"
+            )
+
+    def _graded(
+        self, function: Callable[..., Any], *, right: bool
+    ) -> tuple[list[Item], list[Exception]]:
+        """Grade a function of ours as a student's; return what came, and what it raised."""
+        errors: list[Exception] = []
+        call, watch = as_student(function, errors), self.measured.watch(right=right)
+        return grade_checks(self.function, call, watch=watch, secret=self.secret), errors
 
 
 def _given_problems(function: CheckedFunction, given: Callable[..., Any], secret: str) -> list[str]:

@@ -10,7 +10,7 @@ from autograder.course.discover import Assignment, SourceCell
 from autograder.course.release.carrying import needed
 from autograder.course.sections import headed
 from autograder.exercise import Exercise
-from autograder.grading.results import MARKS, Role
+from autograder.grading.results import ROLE_SIGNS, Role
 
 _WORDS: dict[Role, str] = {"core": "core", "choice": "choice", "star": "on top"}
 
@@ -21,7 +21,7 @@ def sign(role: Role) -> str:
     >>> sign("star")
     '★ on top'
     """
-    return f"{MARKS[role]} {_WORDS[role]}"
+    return f"{ROLE_SIGNS[role]} {_WORDS[role]}"
 
 
 class Planned(NamedTuple):

@@ -31,7 +31,7 @@ from autograder.course.submissions.zygotes import Zygotes
 from autograder.exercise import Exercise
 from autograder.grading import budget
 from autograder.grading.gpu import Gpu
-from autograder.grading.marking import Assigned
+from autograder.grading.one_exercise import Assigned
 from autograder.grading.results import ALL, Counting, Grade
 from autograder.grading.submission import SubmissionRun, grade_submission, lost
 from autograder.grading.yardstick import Yardstick

@@ -177,7 +177,7 @@ def _grade(
     try:
         course = Course.load(root)
         outcome = grade_and_save(
-            course, course.ids(wanted), options, bar=bar, opened=opener(course)
+            course, course.ids(wanted), options, bar=bar, open_graders=opener(course)
         )
     except NothingToGrade as error:
         reason = str(error)

@@ -81,7 +81,7 @@ def grade_and_save(
     options: GradingOptions = DEFAULT,
     *,
     bar: Bar | None = None,
-    opened: Open | None = None,
+    open_graders: Open | None = None,
 ) -> Outcome:
     """Grade submissions and save each in gradebook, autograded/ and records/.
 
@@ -89,7 +89,7 @@ def grade_and_save(
     ----------
     options
         Without a GPU the checks that need one are withheld.
-    opened
+    open_graders
         Opens graders; by default processes of this machine.
 
     Raises
@@ -102,7 +102,7 @@ def grade_and_save(
         unprotected; if a GPU is wanted without trust, or a class that
         waits for one is graded without.
     """
-    if opened is None:
+    if open_graders is None:
         course.demand(probe(), trust_students=options.trust_students)
     nbgrader_config(course)  # refused before its own commands could be used
     run = _Run(course, ids, options, bar)
@@ -116,7 +116,7 @@ def grade_and_save(
             work,
             run.options,
             tell=bar.tell if bar else None,
-            opened=run.noting(opened) if opened else None,
+            open_graders=run.noting(open_graders) if open_graders else None,
             meanwhile=run.look,
         ):
             saver.add(graded)
@@ -200,11 +200,11 @@ class _Run:
             )
         return again
 
-    def noting(self, opened: Open) -> Open:
+    def noting(self, open_graders: Open) -> Open:
         """Return what opens graders, and keeps them for what they have to say at the end."""
 
         def opening(width: int) -> Graders:
-            self._used.append(opened(width))
+            self._used.append(open_graders(width))
             return self._used[-1]
 
         return opening

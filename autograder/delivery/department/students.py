@@ -18,7 +18,7 @@ from autograder.course.people.roster import read_roster, roster_file, write_rost
 from autograder.course.people.student_ids import checked_id
 from autograder.course.submissions.hand_in import partners
 from autograder.course.submissions.records import Record, read_record, write
-from autograder.delivery.nbgrader.database import opened
+from autograder.delivery.nbgrader.database import open_gradebook
 from autograder.delivery.nbgrader.extensions import rename_in_extensions
 from autograder.delivery.nbgrader.people import people
 from autograder.delivery.platforms.teams import rename_in_teams
@@ -125,7 +125,7 @@ def _assignments(course: Course, student: str) -> set[str]:
     folders = [*(course.folder(step) for step in _STEPS)]
     found = {path.name for f in folders for path in (f / student).glob("*") if path.is_dir()}
     found |= {path.stem for path in (course.root / "records" / student).glob("*.json")}
-    with opened(course) as gradebook:
+    with open_gradebook(course) as gradebook:
         rows = gradebook.db.query(api.SubmittedAssignment).filter_by(student_id=student)
         return found | {row.assignment.name for row in rows}
 
@@ -143,7 +143,7 @@ def _put_aside(course: Course, change: Change, removed: Path) -> None:
             write_atomically(removed / "records" / record.name, record.read_bytes())
             record.unlink()
     scores: list[dict[str, Any]] = []
-    with opened(course) as gradebook:
+    with open_gradebook(course) as gradebook:
         for row in gradebook.db.query(api.SubmittedAssignment).filter_by(student_id=change.old):
             if row.assignment.name in change.aside:
                 for notebook in row.notebooks:
@@ -167,7 +167,7 @@ def _move(course: Course, old: str, new: str, assignment: str) -> None:
 
 
 def _in_gradebook(course: Course, change: Change) -> None:
-    with opened(course) as gradebook:
+    with open_gradebook(course) as gradebook:
         row = gradebook.db.get(api.Student, change.old)
         if row is None:
             return

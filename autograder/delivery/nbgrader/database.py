@@ -48,7 +48,7 @@ _VERSION = Table("alembic_version", MetaData(), Column("version_num", String(32)
 
 
 @contextmanager
-def opened(course: Course) -> Iterator[Any]:
+def open_gradebook(course: Course) -> Iterator[Any]:
     """Open the gradebook, making it where there is none.
 
     Raises

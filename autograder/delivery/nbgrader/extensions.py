@@ -13,7 +13,7 @@ from autograder.course.config import Course, CourseError
 from autograder.course.files import write_atomically
 from autograder.course.people.roster import read_table
 from autograder.course.people.student_ids import checked_id
-from autograder.delivery.nbgrader.database import opened, zoned
+from autograder.delivery.nbgrader.database import open_gradebook, zoned
 from autograder.delivery.nbgrader.people import people
 
 FILE = "extensions.csv"
@@ -67,7 +67,7 @@ def extend(course: Course, student: str, assignment: str, until: str) -> str:
 
 def _forget(course: Course, student: str, assignment: str) -> None:
     """Take an extension out of the gradebook, where one granted otherwise would stay."""
-    with opened(course) as gradebook:
+    with open_gradebook(course) as gradebook:
         for row in gradebook.db.query(api.SubmittedAssignment).filter_by(student_id=student):
             if row.assignment.name == assignment:
                 row.extension = None

@@ -23,7 +23,7 @@ from autograder.course.files import by_lines, write_atomically
 from autograder.course.submissions.grade import Graded
 from autograder.course.submissions.handed_in import texts
 from autograder.course.submissions.records import changed
-from autograder.delivery.nbgrader.database import opened, small_text, submitted_at, zoned
+from autograder.delivery.nbgrader.database import open_gradebook, small_text, submitted_at, zoned
 from autograder.delivery.nbgrader.extensions import extensions
 from autograder.delivery.nbgrader.marks import owner
 from autograder.grading.results import ExerciseGrade, Status
@@ -67,7 +67,7 @@ def register(course: Course, assignment: str, notebook: Mapping[str, Any]) -> No
     if assignment in course.due:  # without one, a date set in formgrader stays
         due["duedate"] = zoned(course.due[assignment], f"the due date of {assignment}")
     place = {"notebook": assignment, "assignment": assignment, "db_url": course.database}
-    with opened(course) as gradebook:
+    with open_gradebook(course) as gradebook:
         gradebook.update_or_create_assignment(assignment, **due)
         if _is_registered(gradebook, assignment, notebook):
             return
@@ -114,7 +114,7 @@ def save(course: Course, batch: Sequence[Graded]) -> None:
     CourseError
         If an assignment isn't in the gradebook yet.
     """
-    with opened(course) as gradebook:
+    with open_gradebook(course) as gradebook:
         for assignment in dict.fromkeys(graded.grade.assignment for graded in batch):
             group = {g.grade.student: g for g in batch if g.grade.assignment == assignment}
             _save_assignment(course, gradebook, assignment, group)
@@ -208,7 +208,7 @@ def _save_assignment(
 
 def refresh_times(course: Course, assignment: str) -> None:
     """Enter times of handing in, extensions and penalties as they are known now."""
-    with opened(course) as gradebook:
+    with open_gradebook(course) as gradebook:
         db = gradebook.db
         try:
             master = gradebook.find_assignment(assignment)

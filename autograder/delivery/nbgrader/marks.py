@@ -13,7 +13,7 @@ from nbgrader import api
 from autograder.course.config import Course
 from autograder.course.release.handed_out import Release
 from autograder.course.submissions.hand_in import hand_in
-from autograder.delivery.nbgrader.database import opened, submitted_at
+from autograder.delivery.nbgrader.database import open_gradebook, submitted_at
 from autograder.grading.results import ALL, Counting, Role
 from autograder.student.notebook import CHECK, part_of
 
@@ -77,18 +77,14 @@ class Marks:
     @property
     def score(self) -> float:
         """All points, less the penalty for being late."""
-        earned = sum(mark.score for mark in self._of("core") + self._of("star"))
-        choice = self.rule.of_choice(sum(mark.score for mark in self._of("choice")))
-        return max(0.0, earned + choice - self.late_penalty)
+        earned = self.rule.total((mark.role, mark.score) for mark in self.counting)
+        return max(0.0, earned - self.late_penalty)
 
     @property
     def max_score(self) -> float:
         """Points that are needed for everything."""
-        choice = self.rule.of_choice(sum(mark.max_score for mark in self._of("choice")))
-        return sum(mark.max_score for mark in self._of("core")) + choice
-
-    def _of(self, role: Role) -> list[Mark]:
-        return [mark for mark in self.counting if mark.role == role]
+        needed = [mark for mark in self.counting if mark.role != "star"]
+        return self.rule.total((mark.role, mark.max_score) for mark in needed)
 
     @property
     def lateness(self) -> str:
@@ -167,7 +163,7 @@ def owner(cell: str, exercises: Iterable[str]) -> str:
 def scores(course: Course, assignment: str) -> dict[str, Marks]:
     """Return what the gradebook holds of an assignment, by student."""
     found: dict[str, Marks] = defaultdict(Marks)
-    with opened(course) as gradebook:
+    with open_gradebook(course) as gradebook:
         rows = _graded_cells(
             gradebook,
             assignment,
@@ -223,7 +219,7 @@ def said_late(course: Course, student: str, assignment: str) -> str:
 def engine_scores(course: Course, assignment: str) -> dict[str, dict[str, Auto]]:
     """Return what the engine gave, by student and graded cell: no more, for a large class."""
     found: dict[str, dict[str, Auto]] = defaultdict(dict)
-    with opened(course) as gradebook:
+    with open_gradebook(course) as gradebook:
         columns = api.Grade.auto_score, api.GradeCell.max_score
         for student, cell, *auto in _graded_cells(gradebook, assignment, *columns):
             found[student][cell] = Auto(*auto)
@@ -259,7 +255,7 @@ def enter(course: Course, assignment: str, given: Mapping[tuple[str, str], ByHan
     CourseError
         If the gradebook can't be written.
     """
-    with opened(course) as gradebook:
+    with open_gradebook(course) as gradebook:
         for kind in (api.Grade, api.Comment):
             rows = (
                 gradebook.db.query(kind, api.BaseCell.name, api.SubmittedAssignment.student_id)

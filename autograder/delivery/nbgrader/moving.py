@@ -12,7 +12,7 @@ from sqlalchemy import Table, delete, insert, select
 from autograder.course.config import Course, CourseError, has_password_behind
 from autograder.course.lock import grading
 from autograder.course.server import shown
-from autograder.delivery.nbgrader.database import opened
+from autograder.delivery.nbgrader.database import open_gradebook
 
 _COURSES = api.Course.__table__
 
@@ -43,8 +43,8 @@ def copy_gradebook(course: Course, url: str) -> list[str]:
     config.CourseDirectory.db_url = url
     with (
         grading(course),
-        opened(course) as old,
-        opened(replace(course, config=config)) as new,
+        open_gradebook(course) as old,
+        open_gradebook(replace(course, config=config)) as new,
     ):
         tables = api.Base.metadata.sorted_tables  # those first that others refer to
         if any(new.db.execute(select(t).limit(1)).first() for t in tables if t is not _COURSES):

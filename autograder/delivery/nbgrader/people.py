@@ -10,7 +10,7 @@ from autograder.course.config import Course
 from autograder.course.people.roster import Person, declared, roster_file
 from autograder.course.people.roster_import import import_roster
 from autograder.course.people.student_ids import STUDENT_ID
-from autograder.delivery.nbgrader.database import opened
+from autograder.delivery.nbgrader.database import open_gradebook
 
 #: formgrader prints names as they are, and people choose the names that a learning platform has.
 _NO_MARKUP = str.maketrans("<>", "‹›")
@@ -23,7 +23,7 @@ def people(course: Course) -> dict[str, Person]:
     whose ids can't be a student's are left out: nothing of theirs is graded, and ids name folders.
     """
     found = {person.id: person for person in declared(course)}
-    with opened(course) as gradebook:
+    with open_gradebook(course) as gradebook:
         for row in gradebook.students:
             if not STUDENT_ID.fullmatch(row.id):
                 continue
@@ -54,7 +54,7 @@ def add_students(course: Course, students: Iterable[Person]) -> None:
 
     Who is there already gets the name, address and number that changed.
     """
-    with opened(course) as gradebook:
+    with open_gradebook(course) as gradebook:
         there = {row.id: row for row in gradebook.students}
         for person in students:
             known = {"first_name": person.first_name, "last_name": person.last_name}

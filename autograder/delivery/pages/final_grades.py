@@ -10,7 +10,7 @@ from autograder.course.release.handed_out import Release
 from autograder.course.submissions.records import read_grade, recorded
 from autograder.delivery.nbgrader.marks import Marks, scores
 from autograder.delivery.pages.solutions import Solutions
-from autograder.grading.results import MARKS, ExerciseGrade, Grade, Item, Status
+from autograder.grading.results import ROLE_SIGNS, ExerciseGrade, Grade, Item, Status
 from autograder.student.display import counted
 from autograder.student.notebook import check_of, part_of
 
@@ -282,7 +282,7 @@ def _section(whole: Grade, grade: ExerciseGrade, released: dict[str, Any], marks
     score = None if nothing else (automatic or 0.0) + sum(known)
     role = whole.counting.role(grade.id)
     title = released.get("title", grade.id)
-    title = title if role == "core" else f"{MARKS[role]} {title}"
+    title = title if role == "core" else f"{ROLE_SIGNS[role]} {title}"
     again = adjusted and check is not None and check.pending
     return Section(title, grade, lines, score, adjusted, again, marks.comments.get(grade.id, ""))
 

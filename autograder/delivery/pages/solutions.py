@@ -11,7 +11,7 @@ from autograder.course.config import Course
 from autograder.course.discover import load_assignment
 from autograder.course.proofs.part_proofs import right_answers
 from autograder.course.release.handed_out import Release
-from autograder.delivery.nbgrader.database import opened
+from autograder.delivery.nbgrader.database import open_gradebook
 from autograder.delivery.nbgrader.extensions import extensions
 from autograder.exercise import Choice, Exercise
 from autograder.exercise.words.dependencies import solve
@@ -88,7 +88,7 @@ def solutions(course: Course, assignment: str) -> Solutions | None:
 
 def over(course: Course, assignment: str) -> bool:
     """Tell whether nobody can hand in on time any more; never where there is no due date."""
-    with opened(course) as gradebook:
+    with open_gradebook(course) as gradebook:
         found = next((a for a in gradebook.assignments if a.name == assignment), None)
         if found is None or found.duedate is None:
             return False

@@ -12,7 +12,7 @@ import numpy as np
 from autograder.exercise.answers.kind import FormatError
 from autograder.exercise.cache import Unfamiliar, Values, copied, remembered
 from autograder.exercise.nearest import meant
-from autograder.exercise.words.carried import carried
+from autograder.exercise.words.arguments import as_argument
 from autograder.exercise.words.part import AuthoringError, arguments, computation, place_of
 
 if TYPE_CHECKING:
@@ -25,7 +25,9 @@ Known = dict[str, Any]  #: a variant's numbers, functions and answers to earlier
 def apply(compute: Function | Misconception | Part, known: Mapping[str, Any]) -> Any:
     """Call ``compute`` with the known values that its arguments name."""
     function = computation(compute)
-    return function(**{name: carried(value) for name, value in _needed(function, known).items()})
+    return function(
+        **{name: as_argument(value) for name, value in _needed(function, known).items()}
+    )
 
 
 def _needed(function: Function, known: Mapping[str, Any]) -> Known:

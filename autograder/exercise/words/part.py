@@ -10,6 +10,7 @@ from inspect import cleandoc, signature, unwrap
 from typing import Any, overload
 
 from autograder.exercise.answers.kind import Answer
+from autograder.exercise.cache import copied
 
 Function = Callable[..., Any]
 
@@ -80,6 +81,16 @@ class Misconception:
 def computation(function: Function | Misconception | Part) -> Function:
     """Return the function itself, where it is declared as a misconception or a part."""
     return function.compute if isinstance(function, Misconception | Part) else function
+
+
+def _returning(value: Any, name: str, docstring: str) -> Function:
+    """Return a function that returns a value, anew each time."""
+
+    def compute() -> Any:
+        return copied(value)
+
+    compute.__name__, compute.__doc__ = name, docstring
+    return compute
 
 
 @dataclass(frozen=True)
@@ -191,6 +202,30 @@ class Part:
             return wrong
 
         return register(compute) if compute else register
+
+    def mistakes(self, **known: tuple[Any, str] | tuple[Any, str, float]) -> None:
+        """Register wrong answers that depend on nothing, each with the sentence that it gets.
+
+        A third entry is the fraction of the points that it earns.
+
+        Examples
+        --------
+        >>> from autograder.exercise import Count, Exercise
+        >>> exercise = Exercise("tiles", title="Tiles", source="none")
+        >>> @exercise.part(points=1, answer=Count())
+        ... def tiles():
+        ...     "Tiles of a matrix."
+        ...     return 8 * 8
+        >>> tiles.mistakes(
+        ...     one_row=(8, "That is one row of tiles. There are as many rows."),
+        ...     lower_half=(36, "Without a mask every tile is visited.", 0.5),
+        ... )
+        >>> [(wrong.name, wrong(), wrong.credit) for wrong in tiles.misconceptions]
+        [('one_row', 8, 0.0), ('lower_half', 36, 0.5)]
+        """
+        for name, (value, said, *credit) in known.items():
+            wrong = Misconception(_returning(value, name, said), credit[0] if credit else 0.0)
+            self.misconceptions.append(wrong)
 
     def alternative(self, compute: Function) -> Function:
         """Register another right answer (another route, another form)."""

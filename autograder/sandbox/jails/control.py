@@ -8,12 +8,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-# One thread each: the zygote of a library with a thread pool would fork children that wait for
-# threads they do not have, and a class is graded in parallel by submission.
+from autograder.sandbox.threads import ONE_THREAD
+
 _ENVIRONMENT = {
-    "OMP_NUM_THREADS": "1",
-    "OPENBLAS_NUM_THREADS": "1",
-    "MKL_NUM_THREADS": "1",
+    **ONE_THREAD,
     "MPLBACKEND": "agg",
     "PYTHONHASHSEED": "0",
     "LANG": "C.UTF-8",

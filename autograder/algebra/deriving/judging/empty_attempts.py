@@ -54,35 +54,66 @@ _OPERATORS = ("sum", "Sum", "max", "Largest", "D", "diff")  # what follows is bo
 
 def empty(chain: Chain, lines: Sequence[str], last: str, name: str) -> Iterator[Empty]:
     """Yield derivations whose lines between start and result say nothing."""
-    first, sign = chain.start, "<= " if chain.bounds else ""
-    matrices = isinstance(chain.given.expr, sympy.MatrixBase) or not chain.given.expr.is_commutative
     if chain.min_lines > 2:
-        for form in _OF_MATRICES if matrices else _MIXTURES:
-            mixture = form.format(S=first, T=last, x=name)
-            yield f"mixed: {form}", [first, f"{sign}{mixture}", f"{sign}{last}"], 0.0
-        quarters = [f"({3 - n}*({first}) + {n + 1}*({last}))/4" for n in range(3)]
-        steps = [first, *(f"{sign}{text}" for text in (*quarters, last))]
-        yield "mixed in three steps", steps, 0.0
-        for form in _ZEROS[:1] if matrices else _ZEROS:
-            for where, text, put in (("start", first, ""), ("result", last, sign)):
-                for inside in _with(chain, text, form, name):
-                    yield f"{form} in the {where}", [first, put + inside, f"{sign}{last}"], 0.0
-        for form in () if matrices else _DEAR_ZEROS:
-            for inside in itertools.islice(_with(chain, first, form, name), 1):
-                yield f"{form} in the start", [first, inside, f"{sign}{last}"], 0.0
-        for text in _counted(chain, first, last) if not matrices else ():
-            yield f"counted: {text}", [first, sign + text, f"{sign}{last}"], 0.0
-        if chain.definitions and not (matrices or isinstance(chain, IndexedChain)):
-            for turned in _turned(chain.given.expr):
-                yield "start turned round", [first, turned, last], 0.0
-        yield from _named(chain, first, last)
+        for called, between in _between(chain, last, name):
+            yield called, [chain.start, *between, _sign(chain) + last], 0.0
+        yield from _named(chain, chain.start, last)
     yield from _unfinished(lines)
-    if isinstance(chain, IndexedChain) and not matrices:
-        n = chain.size
-        polynomial = f"({n} - 2)*({n} - 3)*({n} - 4)*({n} - 5)"
-        # Where a bound is asked for that is one, too large: its step is right, and its end is not.
-        cost = END if chain.bounds else STEPS / (len(lines) + 1) + END
-        yield "for some n alone", [*lines[:-1], f"{sign}{last} + {polynomial}"], 1 - cost
+    if isinstance(chain, IndexedChain) and not _is_of_matrices(chain):
+        yield _for_some_n(chain, lines, last)
+
+
+def _sign(chain: Chain) -> str:
+    """Return what stands before a line behind the first."""
+    return "<= " if chain.bounds else ""
+
+
+def _is_of_matrices(chain: Chain) -> bool:
+    start = chain.given.expr
+    return isinstance(start, sympy.MatrixBase) or not start.is_commutative
+
+
+def _between(chain: Chain, last: str, name: str) -> Iterator[tuple[str, list[str]]]:
+    """Yield lines that say nothing between start and result, and what they are called."""
+    yield from _mixed(chain, last, name)
+    yield from _with_zeros(chain, last, name)
+    if _is_of_matrices(chain):
+        return
+    for text in _counted(chain, chain.start, last):
+        yield f"counted: {text}", [_sign(chain) + text]
+    if chain.definitions and not isinstance(chain, IndexedChain):
+        for turned in _turned(chain.given.expr):
+            yield "start turned round", [turned]
+
+
+def _mixed(chain: Chain, last: str, name: str) -> Iterator[tuple[str, list[str]]]:
+    """Yield mixtures of start and result."""
+    for form in _OF_MATRICES if _is_of_matrices(chain) else _MIXTURES:
+        yield f"mixed: {form}", [_sign(chain) + form.format(S=chain.start, T=last, x=name)]
+    quarters = (f"({3 - n}*({chain.start}) + {n + 1}*({last}))/4" for n in range(3))
+    yield "mixed in three steps", [_sign(chain) + text for text in quarters]
+
+
+def _with_zeros(chain: Chain, last: str, name: str) -> Iterator[tuple[str, list[str]]]:
+    """Yield start and result with something put in that comes to nothing."""
+    matrices = _is_of_matrices(chain)
+    for form in _ZEROS[:1] if matrices else _ZEROS:
+        for inside in _with(chain, chain.start, form, name):
+            yield f"{form} in the start", [inside]
+        for inside in _with(chain, last, form, name):
+            yield f"{form} in the result", [_sign(chain) + inside]
+    for form in () if matrices else _DEAR_ZEROS:
+        for inside in itertools.islice(_with(chain, chain.start, form, name), 1):
+            yield f"{form} in the start", [inside]
+
+
+def _for_some_n(chain: IndexedChain, lines: Sequence[str], last: str) -> Empty:
+    """Return the derivation with a result that is right for four sizes alone."""
+    n = chain.size
+    polynomial = f"({n} - 2)*({n} - 3)*({n} - 4)*({n} - 5)"
+    # Where a bound is asked for that is one, too large: its step is right, and its end is not.
+    cost = END if chain.bounds else STEPS / (len(lines) + 1) + END
+    return "for some n alone", [*lines[:-1], f"{_sign(chain)}{last} + {polynomial}"], 1 - cost
 
 
 def _named(chain: Chain, first: str, last: str) -> Iterator[Empty]:
@@ -91,7 +122,7 @@ def _named(chain: Chain, first: str, last: str) -> Iterator[Empty]:
     It is one at the start if no name is left there that must go, and at the end if a rule, or
     algebra, leads there from the start.
     """
-    sign = "<= " if chain.bounds else ""
+    sign = _sign(chain)
     must_go = [key for key in chain.definitions if _put_in(chain, first, key) != first]
     must_go = [key for key in must_go if _put_in(chain, last, key) == last]
     number = chain.result.essence[0] == "number"  # to which all names may lead

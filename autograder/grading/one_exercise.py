@@ -1,4 +1,4 @@
-"""Mark one exercise: read its answers where its check cell stands, call its functions later."""
+"""Grade one exercise: read its answers where its check cell stands, call its functions later."""
 
 from __future__ import annotations
 
@@ -44,8 +44,8 @@ class Assigned:
     fault: str = ""
 
 
-class Marking:
-    """The marking of one exercise of a submission.
+class OneExercise:
+    """One exercise of a submission, while it is graded.
 
     What goes wrong in it withholds its score: it is never the student's loss, and never the next
     exercise's.

@@ -87,7 +87,7 @@ def _here(value: Any) -> Any:
     return value.here() if isinstance(value, Given) else value
 
 
-def carried(value: Any) -> Any:
+def as_argument(value: Any) -> Any:
     """Return what a part is given of a value, an answer or a function that it names."""
     if isinstance(value, FunctionType):
         return taking_given(value)
