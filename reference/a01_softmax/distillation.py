@@ -103,22 +103,20 @@ def kl_slope():
     return "(s_i - t_i)/tau"
 
 
-@kl_slope.misconception()
-def chain_rule_forgotten():
-    """You differentiated with respect to z_i/τ. One factor of the chain rule is missing."""
-    return "s_i - t_i"
-
-
-@kl_slope.misconception()
-def wrong_direction():
-    """The sign: where the student gives too much, its logit should come down."""
-    return "(t_i - s_i)/tau"
-
-
-@kl_slope.misconception()
-def probability_differentiated():
-    """You stopped at the derivative with respect to s_i. The logit is further in."""
-    return "-t_i/s_i"
+kl_slope.mistakes(
+    chain_rule_forgotten=(
+        "s_i - t_i",
+        "You differentiated with respect to z_i/τ. One factor of the chain rule is missing.",
+    ),
+    wrong_direction=(
+        "(t_i - s_i)/tau",
+        "The sign: where the student gives too much, its logit should come down.",
+    ),
+    probability_differentiated=(
+        "-t_i/s_i",
+        "You stopped at the derivative with respect to s_i. The logit is further in.",
+    ),
+)
 
 
 @exercise.part(points=1, answer=Numbers())
@@ -156,13 +154,10 @@ def shares_not_divided():
     return (pupil - teacher).astype(float)
 
 
-@limit.misconception()
-def gradient_without_its_factor():
-    """The gradient itself goes to 0; the question is how fast. Keep the factor τ²."""
-    return np.zeros(3)
-
-
-@limit.misconception()
-def limit_reversed():
-    """The sign: compare with the gradient at τ = 2."""
-    return (teacher - pupil) / 3
+limit.mistakes(
+    gradient_without_its_factor=(
+        np.zeros(3),
+        "The gradient itself goes to 0; the question is how fast. Keep the factor τ².",
+    ),
+    limit_reversed=((teacher - pupil) / 3, "The sign: compare with the gradient at τ = 2."),
+)

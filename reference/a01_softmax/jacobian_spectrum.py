@@ -45,16 +45,16 @@ def eig0():
     return eigenvalues(softmax_jacobian(np.zeros(3)))
 
 
-@eig0.misconception()
-def outer_product_forgotten():
-    """These are the eigenvalues of diag(p). The other term takes one direction away: which?"""
-    return np.full(3, 1 / 3)
-
-
-@eig0.misconception()
-def read_off_the_diagonal():
-    """You read the diagonal. Eigenvalues stand there only if the rest of the matrix is 0."""
-    return np.full(3, 2 / 9)
+eig0.mistakes(
+    outer_product_forgotten=(
+        np.full(3, 1 / 3),
+        "These are the eigenvalues of diag(p). The other term takes one direction away: which?",
+    ),
+    read_off_the_diagonal=(
+        np.full(3, 2 / 9),
+        "You read the diagonal. Eigenvalues stand there only if the rest of the matrix is 0.",
+    ),
+)
 
 
 @eig0.misconception()
@@ -238,16 +238,16 @@ def largest_probability():
     return np.array([softmax(np.array([gap, 0])).max() for gap in (0, 10)])
 
 
-@norms.misconception()
-def rounded_to_nothing():
-    """Small is not nothing: the second norm has digits too, and they say how much gets through."""
-    return np.array([0.5, 0])
-
-
-@norms.misconception()
-def same_everywhere():
-    """You say that the norm is the same at both points. Work out p at the second one."""
-    return np.array([0.5, 0.5])
+norms.mistakes(
+    rounded_to_nothing=(
+        np.array([0.5, 0]),
+        "Small is not nothing: the second norm has digits too, and they say how much gets through.",
+    ),
+    same_everywhere=(
+        np.array([0.5, 0.5]),
+        "You say that the norm is the same at both points. Work out p at the second one.",
+    ),
+)
 
 
 @exercise.part(
@@ -266,22 +266,17 @@ def rank():
     return "C"
 
 
-@rank.misconception()
-def rank_of_the_outer_product():
-    """That is the rank of p pᵀ alone, which is subtracted from a matrix of full rank."""
-    return "A"
-
-
-@rank.misconception()
-def saturation_for_rank():
-    """Small eigenvalues are not 0: with finite logits every p_i is positive."""
-    return "B"
-
-
-@rank.misconception()
-def full_rank():
-    """One direction of z changes nothing at all, so J sends it to 0."""
-    return "D"
+rank.mistakes(
+    rank_of_the_outer_product=(
+        "A",
+        "That is the rank of p pᵀ alone, which is subtracted from a matrix of full rank.",
+    ),
+    saturation_for_rank=(
+        "B",
+        "Small eigenvalues are not 0: with finite logits every p_i is positive.",
+    ),
+    full_rank=("D", "One direction of z changes nothing at all, so J sends it to 0."),
+)
 
 
 @exercise.part(
@@ -301,19 +296,17 @@ def norm_bound(norms):
     return "A" if abs(norms[0] - 1 / 4) < 0.01 else "B"  # the norm at two equal logits
 
 
-@norm_bound.misconception()
-def bound_of_the_diagonal():
-    """That bounds an entry on the diagonal, p(1 − p). A norm can be larger than every entry."""
-    return "A"
-
-
-@norm_bound.misconception()
-def bound_of_the_probabilities():
-    """True, but not the least: p pᵀ takes something away in every direction that matters."""
-    return "C"
-
-
-@norm_bound.misconception()
-def no_bound():
-    """Each eigenvalue is a variance of numbers v with Σ v² = 1, and that is bounded."""
-    return "D"
+norm_bound.mistakes(
+    bound_of_the_diagonal=(
+        "A",
+        "That bounds an entry on the diagonal, p(1 − p). A norm can be larger than every entry.",
+    ),
+    bound_of_the_probabilities=(
+        "C",
+        "True, but not the least: p pᵀ takes something away in every direction that matters.",
+    ),
+    no_bound=(
+        "D",
+        "Each eigenvalue is a variance of numbers v with Σ v² = 1, and that is bounded.",
+    ),
+)

@@ -176,22 +176,17 @@ def columns():
     return "A"
 
 
-@columns.misconception()
-def shift_moves_all_logits():
-    """In a column a single logit moves. A shift would move them all."""
-    return "B"
-
-
-@columns.misconception()
-def sign_says_nothing_of_columns():
-    """That holds for many maps whose columns do not add up to 0: exp, entry by entry, is one."""
-    return "C"
-
-
-@columns.misconception()
-def order_says_nothing_of_columns():
-    """Keeping the order is no equation, and can't make a sum vanish."""
-    return "D"
+columns.mistakes(
+    shift_moves_all_logits=("B", "In a column a single logit moves. A shift would move them all."),
+    sign_says_nothing_of_columns=(
+        "C",
+        "That holds for many maps whose columns do not add up to 0: exp, entry by entry, is one.",
+    ),
+    order_says_nothing_of_columns=(
+        "D",
+        "Keeping the order is no equation, and can't make a sum vanish.",
+    ),
+)
 
 
 @exercise.part(points=0.5, answer=facts)
@@ -200,19 +195,17 @@ def rows():
     return "B"
 
 
-@rows.misconception()
-def reason_of_the_columns():
-    """Often said, but adding up probabilities adds over i. A row has one i and all logits j."""
-    return "A"
-
-
-@rows.misconception()
-def sign_says_nothing_of_rows():
-    """That holds for many maps whose rows do not add up to 0: exp, entry by entry, is one."""
-    return "C"
-
-
-@rows.misconception()
-def order_says_nothing_of_rows():
-    """Keeping the order is no equation, and can't make a sum vanish."""
-    return "D"
+rows.mistakes(
+    reason_of_the_columns=(
+        "A",
+        "Often said, but adding up probabilities adds over i. A row has one i and all logits j.",
+    ),
+    sign_says_nothing_of_rows=(
+        "C",
+        "That holds for many maps whose rows do not add up to 0: exp, entry by entry, is one.",
+    ),
+    order_says_nothing_of_rows=(
+        "D",
+        "Keeping the order is no equation, and can't make a sum vanish.",
+    ),
+)

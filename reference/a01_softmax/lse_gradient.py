@@ -119,22 +119,17 @@ def by_the_other_probabilities():
     return "1 - p2 - p3"
 
 
-@lse_slope.misconception()
-def derivative_of_the_probability():
-    """You differentiated p₁. Here the logarithm of the sum is differentiated."""
-    return "p1*(1 - p1)"
-
-
-@lse_slope.misconception()
-def inner_derivative_of_one():
-    """The logarithm of a sum is not the sum of the logarithms. Use the chain rule."""
-    return "1"
-
-
-@lse_slope.misconception()
-def logarithm_of_the_probability():
-    """That is z₁ − LSE. The derivative is asked for."""
-    return "log(p1)"
+lse_slope.mistakes(
+    derivative_of_the_probability=(
+        "p1*(1 - p1)",
+        "You differentiated p₁. Here the logarithm of the sum is differentiated.",
+    ),
+    inner_derivative_of_one=(
+        "1",
+        "The logarithm of a sum is not the sum of the logarithms. Use the chain rule.",
+    ),
+    logarithm_of_the_probability=("log(p1)", "That is z₁ − LSE. The derivative is asked for."),
+)
 
 
 @exercise.part(points=0.75, answer=probabilities)
@@ -143,28 +138,18 @@ def lse_curvature():
     return "-p1*p2"
 
 
-@lse_curvature.misconception()
-def sign_of_the_curvature():
-    """The sign: if the second logit grows, does the first probability grow or fall?"""
-    return "p1*p2"
-
-
-@lse_curvature.misconception()
-def both_times_the_first():
-    """You differentiated twice with respect to z₁."""
-    return "p1*(1 - p1)"
-
-
-@lse_curvature.misconception()
-def as_on_the_diagonal():
-    """The 1 belongs to the diagonal, where both derivatives are with respect to the same logit."""
-    return "p1*(1 - p2)"
-
-
-@lse_curvature.misconception()
-def mixed_derivative_vanishes():
-    """Each probability depends on all logits, through the sum."""
-    return "0"
+lse_curvature.mistakes(
+    sign_of_the_curvature=(
+        "p1*p2",
+        "The sign: if the second logit grows, does the first probability grow or fall?",
+    ),
+    both_times_the_first=("p1*(1 - p1)", "You differentiated twice with respect to z₁."),
+    as_on_the_diagonal=(
+        "p1*(1 - p2)",
+        "The 1 belongs to the diagonal, where both derivatives are with respect to the same logit.",
+    ),
+    mixed_derivative_vanishes=("0", "Each probability depends on all logits, through the sum."),
+)
 
 
 @exercise.part(points=1, answer=Numbers())

@@ -198,16 +198,16 @@ def at_least():
     return "1"
 
 
-@at_least.misconception()
-def nothing_but_positive():
-    """True, but too weak, and its logarithm is −∞. One of the terms is known exactly."""
-    return "0"
-
-
-@at_least.misconception()
-def largest_at_both_ends():
-    """That is where all logits are equal. How small can the other terms become?"""
-    return "n"
+at_least.mistakes(
+    nothing_but_positive=(
+        "0",
+        "True, but too weak, and its logarithm is −∞. One of the terms is known exactly.",
+    ),
+    largest_at_both_ends=(
+        "n",
+        "That is where all logits are equal. How small can the other terms become?",
+    ),
+)
 
 
 @exercise.part(points=0.25, answer=Formula("n", {"n": "positive integer"}))
@@ -216,22 +216,14 @@ def at_most():
     return "n"
 
 
-@at_most.misconception()
-def one_term_only():
-    """You bounded a single term. All of them can be that large at once."""
-    return "1"
-
-
-@at_most.misconception()
-def one_term_too_few():
-    """The largest logit has a term of its own. Count it too."""
-    return "n - 1"
-
-
-@at_most.misconception()
-def logarithm_too_early():
-    """That is the logarithm of the bound. The question is about the sum itself."""
-    return "log(n)"
+at_most.mistakes(
+    one_term_only=("1", "You bounded a single term. All of them can be that large at once."),
+    one_term_too_few=("n - 1", "The largest logit has a term of its own. Count it too."),
+    logarithm_too_early=(
+        "log(n)",
+        "That is the logarithm of the bound. The question is about the sum itself.",
+    ),
+)
 
 
 @exercise.part(
@@ -252,19 +244,11 @@ def why():
     return "B"
 
 
-@why.misconception()
-def halfway_is_good():
-    """What is the probability of the entry that the value names?"""
-    return "A"
-
-
-@why.misconception()
-def blamed_on_the_temperature():
-    """Lower the temperature: two equal logits share everything, and the mean stays in between."""
-    return "C"
-
-
-@why.misconception()
-def blamed_on_rounding():
-    """The value is exact, by symmetry. Look at what lies there."""
-    return "D"
+why.mistakes(
+    halfway_is_good=("A", "What is the probability of the entry that the value names?"),
+    blamed_on_the_temperature=(
+        "C",
+        "Lower the temperature: two equal logits share everything, and the mean stays in between.",
+    ),
+    blamed_on_rounding=("D", "The value is exact, by symmetry. Look at what lies there."),
+)

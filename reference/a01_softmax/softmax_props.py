@@ -161,13 +161,13 @@ def around_zero():
     return [0, 0.4, -0.4]
 
 
-@counterexample.misconception()
-def clear_winner():
-    """One of the false statements holds at your logits: how large is the largest entry?"""
-    return [1, 2, 3]
-
-
-@counterexample.misconception()
-def not_different():
-    """Three *different* logits: at equal ones some of the false statements happen to hold."""
-    return [0, 0, 0]
+counterexample.mistakes(
+    clear_winner=(
+        [1, 2, 3],
+        "One of the false statements holds at your logits: how large is the largest entry?",
+    ),
+    not_different=(
+        [0, 0, 0],
+        "Three *different* logits: at equal ones some of the false statements happen to hold.",
+    ),
+)

@@ -76,34 +76,25 @@ def as_hyperbolic_tangent():
     return "(1 + tanh((a - b)/(2*tau)))/2"
 
 
-@first.misconception()
-def rival_forgotten():
-    """You used one logit alone. A softmax sees only differences: where is the other one?"""
-    return "1/(1 + exp(-a/tau))"
-
-
-@first.misconception()
-def brackets_lost():
-    """The minus sign and τ belong to the whole difference: put a − b in brackets."""
-    return "1/(1 + exp(-a - b/tau))"
-
-
-@first.misconception()
-def second_entry():
-    """That is the second entry: should the first one grow or fall when a grows?"""
-    return "1/(1 + exp((a - b)/tau))"
-
-
-@first.misconception()
-def temperature_multiplied():
-    """You multiplied by τ. A high temperature should bring both entries close to 1/2."""
-    return "1/(1 + exp(-(a - b)*tau))"
-
-
-@first.misconception()
-def temperature_left_out():
-    """The temperature is missing."""
-    return "1/(1 + exp(-(a - b)))"
+first.mistakes(
+    rival_forgotten=(
+        "1/(1 + exp(-a/tau))",
+        "You used one logit alone. A softmax sees only differences: where is the other one?",
+    ),
+    brackets_lost=(
+        "1/(1 + exp(-a - b/tau))",
+        "The minus sign and τ belong to the whole difference: put a − b in brackets.",
+    ),
+    second_entry=(
+        "1/(1 + exp((a - b)/tau))",
+        "That is the second entry: should the first one grow or fall when a grows?",
+    ),
+    temperature_multiplied=(
+        "1/(1 + exp(-(a - b)*tau))",
+        "You multiplied by τ. A high temperature should bring both entries close to 1/2.",
+    ),
+    temperature_left_out=("1/(1 + exp(-(a - b)))", "The temperature is missing."),
+)
 
 
 @exercise.part(points=2, answer=Numbers())

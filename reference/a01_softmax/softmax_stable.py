@@ -258,25 +258,21 @@ def overflow_at():
     return np.log([float(np.finfo(kind).max) for kind in (np.float32, np.float64)])
 
 
-@overflow_at.misconception()
-def power_of_two():
-    """You gave the largest power of two. The question is about powers of e."""
-    return np.array([128, 1024])
-
-
-@overflow_at.misconception()
-def power_of_ten():
-    """You gave the largest power of ten. The question is about powers of e."""
-    return np.log10([float(np.finfo(kind).max) for kind in (np.float32, np.float64)])
-
-
-@overflow_at.misconception()
-def largest_number():
-    """That is the largest number of the type, the value of exp(x). Which x gives it?"""
-    return np.array([float(np.finfo(kind).max) for kind in (np.float32, np.float64)])
-
-
-@overflow_at.misconception()
-def underflow():
-    """Below these exponents exp(x) loses precision near 0. Overflow is at the other end."""
-    return np.log([float(np.finfo(kind).tiny) for kind in (np.float32, np.float64)])
+overflow_at.mistakes(
+    power_of_two=(
+        np.array([128, 1024]),
+        "You gave the largest power of two. The question is about powers of e.",
+    ),
+    power_of_ten=(
+        np.log10([float(np.finfo(kind).max) for kind in (np.float32, np.float64)]),
+        "You gave the largest power of ten. The question is about powers of e.",
+    ),
+    largest_number=(
+        np.array([float(np.finfo(kind).max) for kind in (np.float32, np.float64)]),
+        "That is the largest number of the type, the value of exp(x). Which x gives it?",
+    ),
+    underflow=(
+        np.log([float(np.finfo(kind).tiny) for kind in (np.float32, np.float64)]),
+        "Below these exponents exp(x) loses precision near 0. Overflow is at the other end.",
+    ),
+)

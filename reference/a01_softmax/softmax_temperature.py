@@ -65,22 +65,20 @@ def cold():
     return (tied == tied.max()) / np.count_nonzero(tied == tied.max())
 
 
-@cold.misconception()
-def one_winner_despite_the_tie():
-    """Two logits are equal at every temperature: how could one of the two get everything?"""
-    return np.array([0, 1, 0, 0])
-
-
-@cold.misconception()
-def all_to_each_winner():
-    """Each of the two largest gets 1 in your answer. There is one unit to be shared."""
-    return np.array([0, 1, 1, 0])
-
-
-@cold.misconception()
-def limits_exchanged_cold():
-    """That is the other end: large τ levels the logits. Small τ blows their differences up."""
-    return np.full(4, 0.25)
+cold.mistakes(
+    one_winner_despite_the_tie=(
+        np.array([0, 1, 0, 0]),
+        "Two logits are equal at every temperature: how could one of the two get everything?",
+    ),
+    all_to_each_winner=(
+        np.array([0, 1, 1, 0]),
+        "Each of the two largest gets 1 in your answer. There is one unit to be shared.",
+    ),
+    limits_exchanged_cold=(
+        np.full(4, 0.25),
+        "That is the other end: large τ levels the logits. Small τ blows their differences up.",
+    ),
+)
 
 
 @exercise.part(points=0.25, answer=Numbers())
@@ -89,16 +87,16 @@ def hot():
     return np.full(4, 1 / len(tied))
 
 
-@hot.misconception()
-def limits_exchanged_hot():
-    """That is the other end: small τ leaves the largest alone. What is z/τ when τ is huge?"""
-    return np.array([0, 0.5, 0.5, 0])
-
-
-@hot.misconception()
-def everything_vanishes():
-    """The logits go to 0, but their exponentials do not, and the sum stays 1."""
-    return np.zeros(4)
+hot.mistakes(
+    limits_exchanged_hot=(
+        np.array([0, 0.5, 0.5, 0]),
+        "That is the other end: small τ leaves the largest alone. What is z/τ when τ is huge?",
+    ),
+    everything_vanishes=(
+        np.zeros(4),
+        "The logits go to 0, but their exponentials do not, and the sum stays 1.",
+    ),
+)
 
 
 @hot.misconception()
@@ -121,28 +119,24 @@ def over_one_denominator():
     return "(tau + z_i - zbar)/(n*tau)"
 
 
-@first_order.misconception()
-def denominator_not_expanded():
-    """You kept the denominator at n. It grows with the logits too: do your terms add up to 1?"""
-    return "1/n + z_i/(n*tau)"
-
-
-@first_order.misconception()
-def share_not_divided():
-    """The correction lacks a factor: for n equal shares, each is 1/n of the whole."""
-    return "1/n + (z_i - zbar)/tau"
-
-
-@first_order.misconception()
-def correction_grows_with_heat():
-    """Your correction grows with τ. At high temperature the shares should become even."""
-    return "1/n + (z_i - zbar)*tau/n"
-
-
-@first_order.misconception()
-def correction_reversed():
-    """The sign: does a logit above the mean get more than an even share, or less?"""
-    return "1/n - (z_i - zbar)/(n*tau)"
+first_order.mistakes(
+    denominator_not_expanded=(
+        "1/n + z_i/(n*tau)",
+        "You kept the denominator at n. It grows with the logits too: do your terms add up to 1?",
+    ),
+    share_not_divided=(
+        "1/n + (z_i - zbar)/tau",
+        "The correction lacks a factor: for n equal shares, each is 1/n of the whole.",
+    ),
+    correction_grows_with_heat=(
+        "1/n + (z_i - zbar)*tau/n",
+        "Your correction grows with τ. At high temperature the shares should become even.",
+    ),
+    correction_reversed=(
+        "1/n - (z_i - zbar)/(n*tau)",
+        "The sign: does a logit above the mean get more than an even share, or less?",
+    ),
+)
 
 
 @exercise.part(
@@ -163,19 +157,17 @@ def application():
     return "C"
 
 
-@application.misconception()
-def changes_no_maximum():
-    """Dividing all logits by τ > 0 keeps their order, so the largest stays the largest."""
-    return "A"
-
-
-@application.misconception()
-def not_a_temperature():
-    """Nothing is divided inside a softmax there: no temperature is involved."""
-    return "B"
-
-
-@application.misconception()
-def after_training():
-    """This is done with a finished model. The question is about how one is trained."""
-    return "D"
+application.mistakes(
+    changes_no_maximum=(
+        "A",
+        "Dividing all logits by τ > 0 keeps their order, so the largest stays the largest.",
+    ),
+    not_a_temperature=(
+        "B",
+        "Nothing is divided inside a softmax there: no temperature is involved.",
+    ),
+    after_training=(
+        "D",
+        "This is done with a finished model. The question is about how one is trained.",
+    ),
+)

@@ -127,22 +127,20 @@ def large_weight():
     return "C"
 
 
-@large_weight.misconception()
-def probability_of_being_right():
-    """No answer is right or wrong here, so nothing has a probability of being right."""
-    return "A"
-
-
-@large_weight.misconception()
-def property_of_the_key():
-    """Think of another query that meets the same key: does the weight stay what it is?"""
-    return "B"
-
-
-@large_weight.misconception()
-def property_of_the_value():
-    """The values have not been looked at when the weights are computed."""
-    return "D"
+large_weight.mistakes(
+    probability_of_being_right=(
+        "A",
+        "No answer is right or wrong here, so nothing has a probability of being right.",
+    ),
+    property_of_the_key=(
+        "B",
+        "Think of another query that meets the same key: does the weight stay what it is?",
+    ),
+    property_of_the_value=(
+        "D",
+        "The values have not been looked at when the weights are computed.",
+    ),
+)
 
 
 other = exercise.for_practice(scores, weights, out)
@@ -171,13 +169,10 @@ def doubled_query():
     return "C"
 
 
-@doubled_query.misconception()
-def sum_decides():
-    """That they add up to 1 leaves room: compare e² : e¹ with e⁴ : e²."""
-    return "A"
-
-
-@doubled_query.misconception()
-def weights_are_linear():
-    """The scores are doubled. The weights can't be: they would add up to 2."""
-    return "B"
+doubled_query.mistakes(
+    sum_decides=("A", "That they add up to 1 leaves room: compare e² : e¹ with e⁴ : e²."),
+    weights_are_linear=(
+        "B",
+        "The scores are doubled. The weights can't be: they would add up to 2.",
+    ),
+)

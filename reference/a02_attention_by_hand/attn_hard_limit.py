@@ -131,19 +131,17 @@ def tie():
     return "D"
 
 
-@tie.misconception()
-def first_of_the_tied():
-    """That is what `argmax` does. The weights of equal scores are equal at every temperature."""
-    return "A"
-
-
-@tie.misconception()
-def mean_of_all():
-    """That is the other end: a high temperature. Here the key that is behind loses its weight."""
-    return "B"
-
-
-@tie.misconception()
-def no_limit():
-    """Follow the weights: those of equal scores are equal at every τ, so nothing jumps."""
-    return "C"
+tie.mistakes(
+    first_of_the_tied=(
+        "A",
+        "That is what `argmax` does. The weights of equal scores are equal at every temperature.",
+    ),
+    mean_of_all=(
+        "B",
+        "That is the other end: a high temperature. Here the key that is behind loses its weight.",
+    ),
+    no_limit=(
+        "C",
+        "Follow the weights: those of equal scores are equal at every τ, so nothing jumps.",
+    ),
+)

@@ -185,16 +185,13 @@ def weights_11():
     return coordinates((1, 1))
 
 
-@weights_11.misconception()
-def first_value_ignored():
-    """Your numbers do not add up to 1. The value (0, 0) takes what is left."""
-    return np.array([0, 0.25, 0.25])
-
-
-@weights_11.misconception()
-def an_even_mean():
-    """That leads to the centre of the triangle, (4/3, 4/3)."""
-    return np.full(3, 1 / 3)
+weights_11.mistakes(
+    first_value_ignored=(
+        np.array([0, 0.25, 0.25]),
+        "Your numbers do not add up to 1. The value (0, 0) takes what is left.",
+    ),
+    an_even_mean=(np.full(3, 1 / 3), "That leads to the centre of the triangle, (4/3, 4/3)."),
+)
 
 
 @exercise.part(points=0.5, answer=Numbers())
@@ -203,16 +200,16 @@ def weights_33():
     return coordinates((3, 3))
 
 
-@weights_33.misconception()
-def sum_not_kept():
-    """Your numbers do not add up to 1. That sum is a third equation beside the coordinates."""
-    return np.array([0, 0.75, 0.75])
-
-
-@weights_33.misconception()
-def pressed_into_weights():
-    """Those are weights, but they lead to another point: multiply them with the values."""
-    return np.array([0, 0.5, 0.5])
+weights_33.mistakes(
+    sum_not_kept=(
+        np.array([0, 0.75, 0.75]),
+        "Your numbers do not add up to 1. That sum is a third equation beside the coordinates.",
+    ),
+    pressed_into_weights=(
+        np.array([0, 0.5, 0.5]),
+        "Those are weights, but they lead to another point: multiply them with the values.",
+    ),
+)
 
 
 @exercise.part(
@@ -232,19 +229,11 @@ def reachable(weights_11, weights_33):
     return {(True, True): "A", (True, False): "B", (False, True): "C", (False, False): "D"}[inside]
 
 
-@reachable.misconception()
-def coordinate_bounds_only():
-    """You looked at the coordinates one by one. They bound a square; the hull is smaller."""
-    return "A"
-
-
-@reachable.misconception()
-def the_other_one():
-    """Solve for the weights of both points: which solution is positive?"""
-    return "C"
-
-
-@reachable.misconception()
-def neither():
-    """An output need not be one of the values. Solve for the weights of both points."""
-    return "D"
+reachable.mistakes(
+    coordinate_bounds_only=(
+        "A",
+        "You looked at the coordinates one by one. They bound a square; the hull is smaller.",
+    ),
+    the_other_one=("C", "Solve for the weights of both points: which solution is positive?"),
+    neither=("D", "An output need not be one of the values. Solve for the weights of both points."),
+)

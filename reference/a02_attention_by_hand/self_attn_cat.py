@@ -59,22 +59,17 @@ def projections():
     return "B"
 
 
-@projections.misconception()
-def zero_matrices():
-    """A zero matrix sends every word to the zero vector. What leaves a vector as it is?"""
-    return "A"
-
-
-@projections.misconception()
-def learned_and_shared():
-    """Equal matrices give equal queries and keys, but these need not be the words themselves."""
-    return "C"
-
-
-@projections.misconception()
-def nothing_said():
-    """Writing x for the query x W_Q says something about W_Q. What?"""
-    return "D"
+projections.mistakes(
+    zero_matrices=(
+        "A",
+        "A zero matrix sends every word to the zero vector. What leaves a vector as it is?",
+    ),
+    learned_and_shared=(
+        "C",
+        "Equal matrices give equal queries and keys, but these need not be the words themselves.",
+    ),
+    nothing_said=("D", "Writing x for the query x W_Q says something about W_Q. What?"),
+)
 
 
 def is_weighting(row):
@@ -214,28 +209,24 @@ def window():
     return "ACEF"
 
 
-@window.misconception()
-def weights_of_a_window():
-    """You called the weights fixed. They are computed anew from the words of each sentence."""
-    return "ABCEF"
-
-
-@window.misconception()
-def cost_of_a_window():
-    """The cost is that of a window. Count the pairs of words that are compared here."""
-    return "ACDF"
-
-
-@window.misconception()
-def order_built_in():
-    """Exchange two words: the same vectors meet, only in other rows and columns. What follows?"""
-    return "ACE"
-
-
-@window.misconception()
-def many_steps_for_far_words():
-    """You denied that far words meet directly. Which scores are missing from the matrix?"""
-    return "AEF"
+window.mistakes(
+    weights_of_a_window=(
+        "ABCEF",
+        "You called the weights fixed. They are computed anew from the words of each sentence.",
+    ),
+    cost_of_a_window=(
+        "ACDF",
+        "The cost is that of a window. Count the pairs of words that are compared here.",
+    ),
+    order_built_in=(
+        "ACE",
+        "Exchange two words: the same vectors meet, only in other rows and columns. What follows?",
+    ),
+    many_steps_for_far_words=(
+        "AEF",
+        "You denied that far words meet directly. Which scores are missing from the matrix?",
+    ),
+)
 
 
 @exercise.part(points=0.5, answer=Numbers())

@@ -112,28 +112,24 @@ def itself():
     return 1 / COSINE
 
 
-@itself.misconception()
-def as_long_as_itself():
-    """Being longer is enough only for a word that points the same way. What is x·y here?"""
-    return 1
-
-
-@itself.misconception()
-def shorter_by_the_cosine():
-    """You multiplied by the cosine. Which length makes 0.4 times the length as large as x·x?"""
-    return COSINE
-
-
-@itself.misconception()
-def moved_by_the_scale():
-    """The scale divides both scores by the same number, so it doesn't move the place."""
-    return np.sqrt(3) / COSINE
-
-
-@itself.misconception()
-def root_of_the_length():
-    """You took a root. The score x·y is the product of lengths and cosine, and |x| is 1."""
-    return 1 / np.sqrt(COSINE)
+itself.mistakes(
+    as_long_as_itself=(
+        1,
+        "Being longer is enough only for a word that points the same way. What is x·y here?",
+    ),
+    shorter_by_the_cosine=(
+        COSINE,
+        "You multiplied by the cosine. Which length makes 0.4 times the length as large as x·x?",
+    ),
+    moved_by_the_scale=(
+        np.sqrt(3) / COSINE,
+        "The scale divides both scores by the same number, so it doesn't move the place.",
+    ),
+    root_of_the_length=(
+        1 / np.sqrt(COSINE),
+        "You took a root. The score x·y is the product of lengths and cosine, and |x| is 1.",
+    ),
+)
 
 
 @exercise.part(points=1, answer=Numbers())
@@ -222,19 +218,14 @@ def vertical():
     return "A"
 
 
-@vertical.misconception()
-def keys_on_the_vertical_axis():
-    """Where the fields of a row add up to 1, the row belongs to the word that hands them out."""
-    return "B"
-
-
-@vertical.misconception()
-def columns_are_distributions():
-    """Add up a column of your heatmap. Nobody fixes how much a word is looked at in total."""
-    return "C"
-
-
-@vertical.misconception()
-def all_fields_together():
-    """Add up all sixteen fields: four words each hand out a weight of 1."""
-    return "D"
+vertical.mistakes(
+    keys_on_the_vertical_axis=(
+        "B",
+        "Where the fields of a row add up to 1, the row belongs to the word that hands them out.",
+    ),
+    columns_are_distributions=(
+        "C",
+        "Add up a column of your heatmap. Nobody fixes how much a word is looked at in total.",
+    ),
+    all_fields_together=("D", "Add up all sixteen fields: four words each hand out a weight of 1."),
+)

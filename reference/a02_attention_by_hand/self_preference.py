@@ -111,22 +111,14 @@ def equality():
     return "B"
 
 
-@equality.misconception()
-def every_parallel_one():
-    """Two vectors of equal length can be parallel and opposite. What is x·y then?"""
-    return "A"
-
-
-@equality.misconception()
-def orthogonal_ones():
-    """An orthogonal y has the score 0. When is your last line 0?"""
-    return "C"
-
-
-@equality.misconception()
-def never():
-    """Put y = x into your last line."""
-    return "D"
+equality.mistakes(
+    every_parallel_one=(
+        "A",
+        "Two vectors of equal length can be parallel and opposite. What is x·y then?",
+    ),
+    orthogonal_ones=("C", "An orthogonal y has the score 0. When is your last line 0?"),
+    never=("D", "Put y = x into your last line."),
+)
 
 
 def preference(pair):
@@ -149,16 +141,16 @@ def twice_as_long():
     return np.array([[0.1, -0.2], [0.2, -0.4]])
 
 
-@pair.misconception()
-def no_longer_than_x():
-    """Your y is no longer than x, so it can't win: x·y is at most the product of the lengths."""
-    return np.array([[1, 0], [0, 1]])
-
-
-@pair.misconception()
-def pointing_away():
-    """Your y is long enough, but points too far away from x: compare x·y with x·x."""
-    return np.array([[1, 0], [0, 5]])
+pair.mistakes(
+    no_longer_than_x=(
+        np.array([[1, 0], [0, 1]]),
+        "Your y is no longer than x, so it can't win: x·y is at most the product of the lengths.",
+    ),
+    pointing_away=(
+        np.array([[1, 0], [0, 5]]),
+        "Your y is long enough, but points too far away from x: compare x·y with x·x.",
+    ),
+)
 
 
 def learned_preference(W_K):

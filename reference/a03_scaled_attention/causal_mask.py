@@ -235,22 +235,14 @@ def after_softmax():
     return "B"
 
 
-@after_softmax.misconception()
-def ratios_change():
-    """Compare the allowed weights of a row with each other: their ratios are the right ones."""
-    return "A"
-
-
-@after_softmax.misconception()
-def some_weight_left():
-    """Multiplying by 0 leaves exactly 0. Look at the weights that remain."""
-    return "C"
-
-
-@after_softmax.misconception()
-def nothing_wrong():
-    """Add up the first row of weights, before and after the multiplication."""
-    return "D"
+after_softmax.mistakes(
+    ratios_change=(
+        "A",
+        "Compare the allowed weights of a row with each other: their ratios are the right ones.",
+    ),
+    some_weight_left=("C", "Multiplying by 0 leaves exactly 0. Look at the weights that remain."),
+    nothing_wrong=("D", "Add up the first row of weights, before and after the multiplication."),
+)
 
 
 @exercise.part(
@@ -269,22 +261,20 @@ def repair():
     return "C"
 
 
-@repair.misconception()
-def never():
-    """The ratios of the allowed weights survive the mask, and they are all that is needed."""
-    return "A"
-
-
-@repair.misconception()
-def softmax_again():
-    """A second softmax takes weights for scores: it changes the ratios and makes exp(0) = 1."""
-    return "B"
-
-
-@repair.misconception()
-def only_equal_scores():
-    """Try two unequal scores: the exponentials of the allowed keys keep their ratio."""
-    return "D"
+repair.mistakes(
+    never=(
+        "A",
+        "The ratios of the allowed weights survive the mask, and they are all that is needed.",
+    ),
+    softmax_again=(
+        "B",
+        "A second softmax takes weights for scores: it changes the ratios and makes exp(0) = 1.",
+    ),
+    only_equal_scores=(
+        "D",
+        "Try two unequal scores: the exponentials of the allowed keys keep their ratio.",
+    ),
+)
 
 
 @exercise.part(points=2, answer=Essay())

@@ -89,22 +89,20 @@ def plain():
     return np.full(3, np.nan)
 
 
-@plain.misconception()
-def plain_is_zero():
-    """The numerators are 0, or would be. Which denominator do they meet?"""
-    return np.zeros(3)
-
-
-@plain.misconception()
-def plain_is_even():
-    """Finite scores that are equal would share the weight. What is −∞ − (−∞)?"""
-    return np.full(3, 1 / 3)
-
-
-@plain.misconception()
-def plain_is_infinite():
-    """The largest score is subtracted before anything is divided. What is −∞ − (−∞)?"""
-    return np.full(3, inf)
+plain.mistakes(
+    plain_is_zero=(
+        np.zeros(3),
+        "The numerators are 0, or would be. Which denominator do they meet?",
+    ),
+    plain_is_even=(
+        np.full(3, 1 / 3),
+        "Finite scores that are equal would share the weight. What is −∞ − (−∞)?",
+    ),
+    plain_is_infinite=(
+        np.full(3, inf),
+        "The largest score is subtracted before anything is divided. What is −∞ − (−∞)?",
+    ),
+)
 
 
 @exercise.reference(without=ATTENTION)
@@ -259,25 +257,18 @@ def risks(added32):
     return "AD" if np.ptp(added32) > 0.1 else "ABD"  # B where float32 left the scores apart
 
 
-@risks.misconception()
-def all_of_them():
-    """Gradients of blocked scores are 0 either way, and finite numbers take no more time."""
-    return "ABCDE"
-
-
-@risks.misconception()
-def gradients_too():
-    """The gradient of a blocked score is its weight, 0, times something finite."""
-    return "ABCD"
-
-
-@risks.misconception()
-def half_precision_forgotten():
-    """What is the largest number that float16 knows?"""
-    return "BD"
-
-
-@risks.misconception()
-def leaking_forgotten():
-    """Think of a fill that is too small, beside scores that are smaller still."""
-    return "AB"
+risks.mistakes(
+    all_of_them=(
+        "ABCDE",
+        "Gradients of blocked scores are 0 either way, and finite numbers take no more time.",
+    ),
+    gradients_too=(
+        "ABCD",
+        "The gradient of a blocked score is its weight, 0, times something finite.",
+    ),
+    half_precision_forgotten=("BD", "What is the largest number that float16 knows?"),
+    leaking_forgotten=(
+        "AB",
+        "Think of a fill that is too small, beside scores that are smaller still.",
+    ),
+)

@@ -36,16 +36,10 @@ def causal():
     return "n*(n + 1)/2"
 
 
-@causal.misconception()
-def half_of_all():
-    """Half of all pairs would halve the diagonal, too."""
-    return "n**2/2"
-
-
-@causal.misconception()
-def without_the_diagonal():
-    """A token may look at itself."""
-    return "n*(n - 1)/2"
+causal.mistakes(
+    half_of_all=("n**2/2", "Half of all pairs would halve the diagonal, too."),
+    without_the_diagonal=("n*(n - 1)/2", "A token may look at itself."),
+)
 
 
 # The prefix is never longer than the text, so that sums from p + 1 to n are what they say.
@@ -58,28 +52,24 @@ def prefix(causal):
     return f"{causal.expression} + p*(p - 1)/2"
 
 
-@prefix.misconception()
-def prefix_for_every_query():
-    """All later tokens see the prefix already. What is new lies within it."""
-    return "n*(n + 1)/2 + n*p"
-
-
-@prefix.misconception()
-def whole_square():
-    """Half of the square of the prefix, with its diagonal, is allowed already."""
-    return "n*(n + 1)/2 + p**2"
-
-
-@prefix.misconception()
-def prefix_unseen_by_the_rest():
-    """You counted two texts. The tokens behind the prefix see it, too."""
-    return "p**2 + (n - p)*(n - p + 1)/2"
-
-
-@prefix.misconception()
-def with_the_diagonal():
-    """The diagonal of the prefix is allowed already."""
-    return "n*(n + 1)/2 + p*(p + 1)/2"
+prefix.mistakes(
+    prefix_for_every_query=(
+        "n*(n + 1)/2 + n*p",
+        "All later tokens see the prefix already. What is new lies within it.",
+    ),
+    whole_square=(
+        "n*(n + 1)/2 + p**2",
+        "Half of the square of the prefix, with its diagonal, is allowed already.",
+    ),
+    prefix_unseen_by_the_rest=(
+        "p**2 + (n - p)*(n - p + 1)/2",
+        "You counted two texts. The tokens behind the prefix see it, too.",
+    ),
+    with_the_diagonal=(
+        "n*(n + 1)/2 + p*(p + 1)/2",
+        "The diagonal of the prefix is allowed already.",
+    ),
+)
 
 
 @exercise.part(points=2, answer=Count())
@@ -136,16 +126,10 @@ def causal_1024(causal):
     return causal(n=1024)
 
 
-@causal_1024.misconception()
-def causal_1024_half():
-    """Half of all pairs would halve the diagonal, too."""
-    return 1024**2 // 2
-
-
-@causal_1024.misconception()
-def causal_1024_without_the_diagonal():
-    """A token may look at itself."""
-    return 1024 * 1023 // 2
+causal_1024.mistakes(
+    causal_1024_half=(1024**2 // 2, "Half of all pairs would halve the diagonal, too."),
+    causal_1024_without_the_diagonal=(1024 * 1023 // 2, "A token may look at itself."),
+)
 
 
 @exercise.part(points=0.5, answer=Count())
@@ -154,19 +138,8 @@ def excess(causal_1024):
     return causal_1024 - 1024**2 // 2
 
 
-@excess.misconception()
-def exactly_half():
-    """Nearly: the diagonal makes it a little more than one half."""
-    return 0
-
-
-@excess.misconception()
-def whole_diagonal():
-    """Half of the diagonal is in one half of all pairs already."""
-    return 1024
-
-
-@excess.misconception()
-def less_than_half():
-    """The diagonal belongs to the allowed pairs."""
-    return -512
+excess.mistakes(
+    exactly_half=(0, "Nearly: the diagonal makes it a little more than one half."),
+    whole_diagonal=(1024, "Half of the diagonal is in one half of all pairs already."),
+    less_than_half=(-512, "The diagonal belongs to the allowed pairs."),
+)

@@ -197,22 +197,17 @@ def pairs():
     return [5, 15, 25]
 
 
-@pairs.misconception()
-def keys_counted():
-    """You counted keys. A pair is a query and a key, and there are five queries."""
-    return [1, 3, 5]
-
-
-@pairs.misconception()
-def squares():
-    """You left the padded queries out. They are computed as well; only keys are masked."""
-    return [1, 9, 25]
-
-
-@pairs.misconception()
-def nothing_masked():
-    """You counted all pairs. Keys of the padding are blocked."""
-    return [25, 25, 25]
+pairs.mistakes(
+    keys_counted=(
+        [1, 3, 5],
+        "You counted keys. A pair is a query and a key, and there are five queries.",
+    ),
+    squares=(
+        [1, 9, 25],
+        "You left the padded queries out. They are computed as well; only keys are masked.",
+    ),
+    nothing_masked=([25, 25, 25], "You counted all pairs. Keys of the padding are blocked."),
+)
 
 
 @exercise.part(points=1.5, answer=Count())
@@ -221,22 +216,14 @@ def causal_pairs():
     return [5, 12, 15]
 
 
-@causal_pairs.misconception()
-def causal_squares():
-    """You left the padded queries out. They are computed as well, and look back at the text."""
-    return [1, 6, 15]
-
-
-@causal_pairs.misconception()
-def diagonal_blocked():
-    """A causal mask lets a token look at itself, too."""
-    return [4, 9, 10]
-
-
-@causal_pairs.misconception()
-def padding_forgotten():
-    """You counted the causal mask alone."""
-    return [15, 15, 15]
+causal_pairs.mistakes(
+    causal_squares=(
+        [1, 6, 15],
+        "You left the padded queries out. They are computed as well, and look back at the text.",
+    ),
+    diagonal_blocked=([4, 9, 10], "A causal mask lets a token look at itself, too."),
+    padding_forgotten=([15, 15, 15], "You counted the causal mask alone."),
+)
 
 
 @exercise.part(
@@ -255,19 +242,14 @@ def left_padding():
     return "B"
 
 
-@left_padding.misconception()
-def nothing_dies():
-    """What may the first token look at, if it is padding and can only look at itself and back?"""
-    return "A"
-
-
-@left_padding.misconception()
-def text_dies():
-    """A real token may look at itself, so it is never left without a key."""
-    return "C"
-
-
-@left_padding.misconception()
-def all_ones_is_fine():
-    """With all keys allowed, five equal scores give two padding tokens a share of 2/5."""
-    return "D"
+left_padding.mistakes(
+    nothing_dies=(
+        "A",
+        "What may the first token look at, if it is padding and can only look at itself and back?",
+    ),
+    text_dies=("C", "A real token may look at itself, so it is never left without a key."),
+    all_ones_is_fine=(
+        "D",
+        "With all keys allowed, five equal scores give two padding tokens a share of 2/5.",
+    ),
+)

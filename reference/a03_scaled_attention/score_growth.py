@@ -100,16 +100,13 @@ def sd():
     return np.sqrt([1, 4, 16, 64, 256, 1024])
 
 
-@sd.misconception()
-def variances():
-    """These are variances. A standard deviation is the root of one."""
-    return np.array([1, 4, 16, 64, 256, 1024.0])
-
-
-@sd.misconception()
-def scaled_ones():
-    """These are those of scaled scores. Asked for are the raw ones."""
-    return np.ones(6)
+sd.mistakes(
+    variances=(
+        np.array([1, 4, 16, 64, 256, 1024.0]),
+        "These are variances. A standard deviation is the root of one.",
+    ),
+    scaled_ones=(np.ones(6), "These are those of scaled scores. Asked for are the raw ones."),
+)
 
 
 widths = np.array([4, 8, 16, 32, 64])

@@ -179,19 +179,17 @@ def predicted():
     return math.erf(2 / 32 / math.sqrt(2))
 
 
-@predicted.misconception()
-def deviation_is_the_width():
-    """1024 is the variance of such scores. How large is the deviation?"""
-    return math.erf(2 / 1024 / math.sqrt(2))
-
-
-@predicted.misconception()
-def one_half_of_the_bin():
-    """That is the share between 0 and 2. The bin has two halves."""
-    return math.erf(2 / 32 / math.sqrt(2)) / 2
-
-
-@predicted.misconception()
-def of_scaled_scores():
-    """That is the share of scaled scores. These are as they come."""
-    return math.erf(2 / math.sqrt(2))
+predicted.mistakes(
+    deviation_is_the_width=(
+        math.erf(2 / 1024 / math.sqrt(2)),
+        "1024 is the variance of such scores. How large is the deviation?",
+    ),
+    one_half_of_the_bin=(
+        math.erf(2 / 32 / math.sqrt(2)) / 2,
+        "That is the share between 0 and 2. The bin has two halves.",
+    ),
+    of_scaled_scores=(
+        math.erf(2 / math.sqrt(2)),
+        "That is the share of scaled scores. These are as they come.",
+    ),
+)

@@ -111,22 +111,14 @@ def threshold():
     return "C"
 
 
-@threshold.misconception()
-def holds_exactly():
-    """Look at your traces from one width to the next. Does anything happen at 64?"""
-    return "A"
-
-
-@threshold.misconception()
-def never_vanish():
-    """Your unscaled traces fall towards 0."""
-    return "B"
-
-
-@threshold.misconception()
-def also_scaled():
-    """Your scaled row hardly moves."""
-    return "D"
+threshold.mistakes(
+    holds_exactly=(
+        "A",
+        "Look at your traces from one width to the next. Does anything happen at 64?",
+    ),
+    never_vanish=("B", "Your unscaled traces fall towards 0."),
+    also_scaled=("D", "Your scaled row hardly moves."),
+)
 
 
 @exercise.part(
@@ -146,19 +138,14 @@ def best_scale():
     return "B"
 
 
-@best_scale.misconception()
-def proved_to_be_best():
-    """No theorem says so. What is proved concerns a variance, under assumptions."""
-    return "A"
-
-
-@best_scale.misconception()
-def any_will_do():
-    """Compare your two rows: at the start of training it makes a difference."""
-    return "C"
-
-
-@best_scale.misconception()
-def keeps_its_promise_later():
-    """Training changes queries and keys, which are then neither independent nor normal."""
-    return "D"
+best_scale.mistakes(
+    proved_to_be_best=(
+        "A",
+        "No theorem says so. What is proved concerns a variance, under assumptions.",
+    ),
+    any_will_do=("C", "Compare your two rows: at the start of training it makes a difference."),
+    keeps_its_promise_later=(
+        "D",
+        "Training changes queries and keys, which are then neither independent nor normal.",
+    ),
+)

@@ -137,46 +137,33 @@ def var_as_a_difference():
     return "d*((mu_q**2 + sigma_q**2)*(mu_k**2 + sigma_k**2) - mu_q**2*mu_k**2)"
 
 
-@var.misconception()
-def means_forgotten():
-    """You took both means for 0. Where they are not, the square of a mean adds to the variance."""
-    return "d*sigma_q**2*sigma_k**2"
-
-
-@var.misconception()
-def second_moment():
-    """That is the sum of the second moments of the products: their squared means are to go."""
-    return "d*(mu_q**2 + sigma_q**2)*(mu_k**2 + sigma_k**2)"
-
-
-@var.misconception()
-def product_of_the_means():
-    """Two fixed means multiplied do not vary. What does, where one of the factors is a mean?"""
-    return "d*(sigma_q**2*sigma_k**2 + mu_q**2*mu_k**2)"
-
-
-@var.misconception()
-def deviations_for_variances():
-    """The standard deviations come in squared."""
-    return "d*sigma_q*sigma_k"
-
-
-@var.misconception()
-def own_deviation():
-    """You put each mean beside its own deviation. What varies while one factor is its mean?"""
-    return "d*(sigma_q**2*sigma_k**2 + mu_q**2*sigma_q**2 + mu_k**2*sigma_k**2)"
-
-
-@var.misconception()
-def deviations_beside_squares():
-    """The means are squared in yours, and the standard deviations not yet."""
-    return "d*((sigma_q + mu_q**2)*(sigma_k + mu_k**2) - mu_q**2*mu_k**2)"
-
-
-@var.misconception()
-def one_product():
-    """That is the variance of a single product. How many of them are added up?"""
-    return "sigma_q**2*sigma_k**2 + mu_q**2*sigma_k**2 + mu_k**2*sigma_q**2"
+var.mistakes(
+    means_forgotten=(
+        "d*sigma_q**2*sigma_k**2",
+        "You took both means for 0. Where they are not, the square of a mean adds to the variance.",
+    ),
+    second_moment=(
+        "d*(mu_q**2 + sigma_q**2)*(mu_k**2 + sigma_k**2)",
+        "That is the sum of the second moments of the products: their squared means are to go.",
+    ),
+    product_of_the_means=(
+        "d*(sigma_q**2*sigma_k**2 + mu_q**2*mu_k**2)",
+        "Two fixed means multiplied do not vary. What does, where one of the factors is a mean?",
+    ),
+    deviations_for_variances=("d*sigma_q*sigma_k", "The standard deviations come in squared."),
+    own_deviation=(
+        "d*(sigma_q**2*sigma_k**2 + mu_q**2*sigma_q**2 + mu_k**2*sigma_k**2)",
+        "You put each mean beside its own deviation. What varies while one factor is its mean?",
+    ),
+    deviations_beside_squares=(
+        "d*((sigma_q + mu_q**2)*(sigma_k + mu_k**2) - mu_q**2*mu_k**2)",
+        "The means are squared in yours, and the standard deviations not yet.",
+    ),
+    one_product=(
+        "sigma_q**2*sigma_k**2 + mu_q**2*sigma_k**2 + mu_k**2*sigma_q**2",
+        "That is the variance of a single product. How many of them are added up?",
+    ),
+)
 
 
 @exercise.part(points=2, answer=Count())
@@ -221,16 +208,10 @@ def divisor():
     return "sqrt(d)"
 
 
-@divisor.misconception()
-def divided_by_the_variance():
-    """Dividing by a number divides the variance by its square."""
-    return "d"
-
-
-@divisor.misconception()
-def divided_by_the_square():
-    """The variance is d. Which number has the square d?"""
-    return "d**2"
+divisor.mistakes(
+    divided_by_the_variance=("d", "Dividing by a number divides the variance by its square."),
+    divided_by_the_square=("d**2", "The variance is d. Which number has the square d?"),
+)
 
 
 @exercise.part(points=0.5, answer=Formula("d"))
@@ -239,19 +220,11 @@ def over_width():
     return "1/d"
 
 
-@over_width.misconception()
-def taken_for_one():
-    """Dividing by d divides the variance, which was d, by d²."""
-    return "1"
-
-
-@over_width.misconception()
-def deviation_for_variance():
-    """That is the standard deviation of what is left. Asked for is its variance."""
-    return "1/sqrt(d)"
-
-
-@over_width.misconception()
-def divided_once_too_often():
-    """You forgot that the variance of q · k itself is d."""
-    return "1/d**2"
+over_width.mistakes(
+    taken_for_one=("1", "Dividing by d divides the variance, which was d, by d²."),
+    deviation_for_variance=(
+        "1/sqrt(d)",
+        "That is the standard deviation of what is left. Asked for is its variance.",
+    ),
+    divided_once_too_often=("1/d**2", "You forgot that the variance of q · k itself is d."),
+)

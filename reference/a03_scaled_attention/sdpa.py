@@ -47,22 +47,20 @@ def scale():
     return 0.5
 
 
-@scale.misconception()
-def scale_of_d_k():
-    """That is 1/d_k. The spread of a sum of d_k independent products grows like √d_k."""
-    return 0.25
-
-
-@scale.misconception()
-def root_not_inverted():
-    """That is √d_k. Scores are divided by it, so the factor is its inverse."""
-    return 2.0
-
-
-@scale.misconception()
-def scale_of_d_v():
-    """You scaled by the width of the values. Scores are products of queries and keys."""
-    return 1 / np.sqrt(8)
+scale.mistakes(
+    scale_of_d_k=(
+        0.25,
+        "That is 1/d_k. The spread of a sum of d_k independent products grows like √d_k.",
+    ),
+    root_not_inverted=(
+        2.0,
+        "That is √d_k. Scores are divided by it, so the factor is its inverse.",
+    ),
+    scale_of_d_v=(
+        1 / np.sqrt(8),
+        "You scaled by the width of the values. Scores are products of queries and keys.",
+    ),
+)
 
 
 @exercise.part(points=1.5, answer=Shape())
@@ -71,16 +69,13 @@ def out_shape():
     return (2, 3, 8)
 
 
-@out_shape.misconception()
-def shape_of_the_scores():
-    """That is the shape of the scores. The values replace their last axis with their width."""
-    return (2, 3, 3)
-
-
-@out_shape.misconception()
-def width_of_the_keys():
-    """An output is an average of values, so it has their width."""
-    return (2, 3, 4)
+out_shape.mistakes(
+    shape_of_the_scores=(
+        (2, 3, 3),
+        "That is the shape of the scores. The values replace their last axis with their width.",
+    ),
+    width_of_the_keys=((2, 3, 4), "An output is an average of values, so it has their width."),
+)
 
 
 @exercise.reference(without=ATTENTION)

@@ -325,19 +325,17 @@ def row_sums():
     return "C"
 
 
-@row_sums.misconception()
-def still_one():
-    """That holds for softmax. Dropout comes after it, and treats each weight by itself."""
-    return "A"
-
-
-@row_sums.misconception()
-def only_smaller():
-    """The kept weights are divided by 0.9: a row that loses nothing adds up to more than 1."""
-    return "B"
-
-
-@row_sums.misconception()
-def one_point_one():
-    """That is the largest sum, where nothing is dropped. How often does that happen?"""
-    return "D"
+row_sums.mistakes(
+    still_one=(
+        "A",
+        "That holds for softmax. Dropout comes after it, and treats each weight by itself.",
+    ),
+    only_smaller=(
+        "B",
+        "The kept weights are divided by 0.9: a row that loses nothing adds up to more than 1.",
+    ),
+    one_point_one=(
+        "D",
+        "That is the largest sum, where nothing is dropped. How often does that happen?",
+    ),
+)

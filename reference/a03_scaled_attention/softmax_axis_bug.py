@@ -80,34 +80,25 @@ def totals():
     return np.array([1.0, 6.0])
 
 
-@totals.misconception()
-def one_per_example():
-    """A right softmax gives a total of 1 to each query. How many queries are there in all?"""
-    return np.array([1.0, 2.0])
-
-
-@totals.misconception()
-def one_example_alone():
-    """Each query has a total of 1. You counted those of one example."""
-    return np.array([1.0, 3.0])
-
-
-@totals.misconception()
-def totals_exchanged():
-    """The other way round: the faulty ones come first."""
-    return np.array([6.0, 1.0])
-
-
-@totals.misconception()
-def faulty_taken_for_right():
-    """The second is right. What does the faulty code divide all of its weights by?"""
-    return np.array([6.0, 6.0])
-
-
-@totals.misconception()
-def entries_counted():
-    """That is the number of weights. What do they add up to?"""
-    return np.array([1.0, 18.0])
+totals.mistakes(
+    one_per_example=(
+        np.array([1.0, 2.0]),
+        "A right softmax gives a total of 1 to each query. How many queries are there in all?",
+    ),
+    one_example_alone=(
+        np.array([1.0, 3.0]),
+        "Each query has a total of 1. You counted those of one example.",
+    ),
+    totals_exchanged=(np.array([6.0, 1.0]), "The other way round: the faulty ones come first."),
+    faulty_taken_for_right=(
+        np.array([6.0, 6.0]),
+        "The second is right. What does the faulty code divide all of its weights by?",
+    ),
+    entries_counted=(
+        np.array([1.0, 18.0]),
+        "That is the number of weights. What do they add up to?",
+    ),
+)
 
 
 @exercise.part(
@@ -126,22 +117,14 @@ def symptom():
     return "B"
 
 
-@symptom.misconception()
-def wrong_shape():
-    """Dividing by a single number keeps every shape, which is why it isn't noticed."""
-    return "A"
-
-
-@symptom.misconception()
-def still_one():
-    """All weights together add up to 1, and there are eight rows."""
-    return "C"
-
-
-@symptom.misconception()
-def not_a_number():
-    """Neither the exponentials nor their sum are 0 or infinite here."""
-    return "D"
+symptom.mistakes(
+    wrong_shape=(
+        "A",
+        "Dividing by a single number keeps every shape, which is why it isn't noticed.",
+    ),
+    still_one=("C", "All weights together add up to 1, and there are eight rows."),
+    not_a_number=("D", "Neither the exponentials nor their sum are 0 or infinite here."),
+)
 
 
 @exercise.part(points=2.5, answer=Numbers())

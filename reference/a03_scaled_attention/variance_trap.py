@@ -132,22 +132,14 @@ def estimated():
     return "C"
 
 
-@estimated.misconception()
-def too_few_queries():
-    """More queries would make each number more exact. But what would it come close to?"""
-    return "A"
-
-
-@estimated.misconception()
-def bad_generator():
-    """The generator is fine. Compare your two rows of numbers."""
-    return "B"
-
-
-@estimated.misconception()
-def divided_by_n():
-    """For 1000 scores, dividing by 999 instead of 1000 changes a thousandth."""
-    return "D"
+estimated.mistakes(
+    too_few_queries=(
+        "A",
+        "More queries would make each number more exact. But what would it come close to?",
+    ),
+    bad_generator=("B", "The generator is fine. Compare your two rows of numbers."),
+    divided_by_n=("D", "For 1000 scores, dividing by 999 instead of 1000 changes a thousandth."),
+)
 
 
 @exercise.reference

@@ -53,22 +53,17 @@ def origins():
     return "A"
 
 
-@origins.misconception()
-def roles_exchanged():
-    """It is the decoder that asks. Who asks gives the queries."""
-    return "B"
-
-
-@origins.misconception()
-def values_of_the_decoder():
-    """The decoder wants to know what the source says: the values come from there."""
-    return "C"
-
-
-@origins.misconception()
-def all_joined():
-    """Putting both texts into one sequence would be self-attention over a longer one."""
-    return "D"
+origins.mistakes(
+    roles_exchanged=("B", "It is the decoder that asks. Who asks gives the queries."),
+    values_of_the_decoder=(
+        "C",
+        "The decoder wants to know what the source says: the values come from there.",
+    ),
+    all_joined=(
+        "D",
+        "Putting both texts into one sequence would be self-attention over a longer one.",
+    ),
+)
 
 
 @exercise.part(points=1.25, answer=Shape())
@@ -302,16 +297,10 @@ def uses():
     return "ABD"
 
 
-@uses.misconception()
-def one_stream():
-    """One of them has a single text and nothing else to look at."""
-    return "ABCD"
-
-
-@uses.misconception()
-def texts_only():
-    """The source needn't be a text: any list of vectors will do."""
-    return "AB"
+uses.mistakes(
+    one_stream=("ABCD", "One of them has a single text and nothing else to look at."),
+    texts_only=("AB", "The source needn't be a text: any list of vectors will do."),
+)
 
 
 @exercise.part(points=1.5, answer=Count())

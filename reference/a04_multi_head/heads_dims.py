@@ -92,22 +92,17 @@ def reasons():
     return "AC"
 
 
-@reasons.misconception()
-def more_parameters():
-    """Count the parameters: h heads of width d/h have as many as one of width d."""
-    return "ABC"
-
-
-@reasons.misconception()
-def fewer_scores():
-    """Each head has n² scores. How many are there in all, and how many products do they take?"""
-    return "ACD"
-
-
-@reasons.misconception()
-def guaranteed():
-    """Which reason would be a guarantee that nothing in the architecture gives?"""
-    return "ACE"
+reasons.mistakes(
+    more_parameters=(
+        "ABC",
+        "Count the parameters: h heads of width d/h have as many as one of width d.",
+    ),
+    fewer_scores=(
+        "ACD",
+        "Each head has n² scores. How many are there in all, and how many products do they take?",
+    ),
+    guaranteed=("ACE", "Which reason would be a guarantee that nothing in the architecture gives?"),
+)
 
 
 @exercise.part(
@@ -126,22 +121,20 @@ def differ():
     return "D"
 
 
-@differ.misconception()
-def by_construction():
-    """All heads are computed by the same formula. What makes their matrices differ?"""
-    return "A"
-
-
-@differ.misconception()
-def by_the_loss():
-    """The loss sees the output of the layer. Two equal heads would not be punished."""
-    return "B"
-
-
-@differ.misconception()
-def always_the_same():
-    """They start from different random matrices, and get different gradients."""
-    return "C"
+differ.mistakes(
+    by_construction=(
+        "A",
+        "All heads are computed by the same formula. What makes their matrices differ?",
+    ),
+    by_the_loss=(
+        "B",
+        "The loss sees the output of the layer. Two equal heads would not be punished.",
+    ),
+    always_the_same=(
+        "C",
+        "They start from different random matrices, and get different gradients.",
+    ),
+)
 
 
 @exercise.part(points=3, answer=Count())

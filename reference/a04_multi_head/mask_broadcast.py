@@ -30,22 +30,17 @@ def wrong():
     return np.array([[1, 1 / 3], [1, 1 / 3]])
 
 
-@wrong.misconception()
-def taken_for_right():
-    """Rows are examples, columns are heads: which of them meets the mask's first axis here?"""
-    return np.array([[1, 1], [1 / 3, 1 / 3]])
-
-
-@wrong.misconception()
-def never_masked():
-    """One of the two axes has an entry that is masked."""
-    return np.full((2, 2), 1 / 3)
-
-
-@wrong.misconception()
-def open_taken_for_blocked():
-    """What sees everything sees key 0, too: how much of its weight goes there, of three keys?"""
-    return np.array([[1.0, 0], [1, 0]])
+wrong.mistakes(
+    taken_for_right=(
+        np.array([[1, 1], [1 / 3, 1 / 3]]),
+        "Rows are examples, columns are heads: which of them meets the mask's first axis here?",
+    ),
+    never_masked=(np.full((2, 2), 1 / 3), "One of the two axes has an entry that is masked."),
+    open_taken_for_blocked=(
+        np.array([[1.0, 0], [1, 0]]),
+        "What sees everything sees key 0, too: how much of its weight goes there, of three keys?",
+    ),
+)
 
 
 @exercise.part(points=1.25, answer=Numbers())
@@ -54,22 +49,17 @@ def right():
     return np.array([[1, 1], [1 / 3, 1 / 3]])
 
 
-@right.misconception()
-def heads_for_examples():
-    """Rows are examples, columns are heads: which of them meets the mask's first axis here?"""
-    return np.array([[1, 1 / 3], [1, 1 / 3]])
-
-
-@right.misconception()
-def all_restricted():
-    """Only example 0 is restricted."""
-    return np.ones((2, 2))
-
-
-@right.misconception()
-def nothing_for_the_second():
-    """What sees everything sees key 0, too: how much of its weight goes there, of three keys?"""
-    return np.array([[1.0, 1], [0, 0]])
+right.mistakes(
+    heads_for_examples=(
+        np.array([[1, 1 / 3], [1, 1 / 3]]),
+        "Rows are examples, columns are heads: which of them meets the mask's first axis here?",
+    ),
+    all_restricted=(np.ones((2, 2)), "Only example 0 is restricted."),
+    nothing_for_the_second=(
+        np.array([[1.0, 1], [0, 0]]),
+        "What sees everything sees key 0, too: how much of its weight goes there, of three keys?",
+    ),
+)
 
 
 @exercise.part(
@@ -88,22 +78,17 @@ def when():
     return "C"
 
 
-@when.misconception()
-def always_raises():
-    """Broadcasting raises if two sizes differ and none is 1. Which sizes meet here?"""
-    return "A"
-
-
-@when.misconception()
-def one_head_only():
-    """With one head and several examples the sizes 1 and B meet: look at the result's shape."""
-    return "B"
-
-
-@when.misconception()
-def never_raises():
-    """With 3 examples and 2 heads NumPy does complain."""
-    return "D"
+when.mistakes(
+    always_raises=(
+        "A",
+        "Broadcasting raises if two sizes differ and none is 1. Which sizes meet here?",
+    ),
+    one_head_only=(
+        "B",
+        "With one head and several examples the sizes 1 and B meet: look at the result's shape.",
+    ),
+    never_raises=("D", "With 3 examples and 2 heads NumPy does complain."),
+)
 
 
 @exercise.reference

@@ -151,22 +151,20 @@ def compared():
     return "D"
 
 
-@compared.misconception()
-def h_times_as_many():
-    """The single head is h times as wide as one of yours, and you have h of those."""
-    return "A"
-
-
-@compared.misconception()
-def fewer_by_h():
-    """Count all heads of the layer, not one: together they are as wide as the single head."""
-    return "B"
-
-
-@compared.misconception()
-def output_dropped():
-    """You dropped W_O on one side only; compare like with like. A single head may keep it."""
-    return "C"
+compared.mistakes(
+    h_times_as_many=(
+        "A",
+        "The single head is h times as wide as one of yours, and you have h of those.",
+    ),
+    fewer_by_h=(
+        "B",
+        "Count all heads of the layer, not one: together they are as wide as the single head.",
+    ),
+    output_dropped=(
+        "C",
+        "You dropped W_O on one side only; compare like with like. A single head may keep it.",
+    ),
+)
 
 
 @exercise.part(points=1, answer=Count())

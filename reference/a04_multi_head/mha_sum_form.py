@@ -146,22 +146,17 @@ def tied():
     return "B"
 
 
-@tied.misconception()
-def becomes_zero():
-    """Nothing cancels: A stands in front of every term of the sum. Take it out."""
-    return "A"
-
-
-@tied.misconception()
-def h_times_one_head():
-    """The heads keep their own W_V and W_O, so the terms are not all the same."""
-    return "C"
-
-
-@tied.misconception()
-def becomes_an_average():
-    """Only equal scores make A the plain mean. Take A out of the sum and look at what is left."""
-    return "D"
+tied.mistakes(
+    becomes_zero=("A", "Nothing cancels: A stands in front of every term of the sum. Take it out."),
+    h_times_one_head=(
+        "C",
+        "The heads keep their own W_V and W_O, so the terms are not all the same.",
+    ),
+    becomes_an_average=(
+        "D",
+        "Only equal scores make A the plain mean. Take A out of the sum and look at what is left.",
+    ),
+)
 
 
 @exercise.part(points=1.5, answer=Count())

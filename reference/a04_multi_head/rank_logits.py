@@ -205,28 +205,24 @@ def few_zeros():
     return "C"
 
 
-@few_zeros.misconception()
-def rank_passes_through():
-    """An exponential of each entry is no linear map. Which ranks did you find yourself?"""
-    return "A"
-
-
-@few_zeros.misconception()
-def positive_entries_suffice():
-    """All entries of a matrix of ones are positive, and its determinant is 0."""
-    return "B"
-
-
-@few_zeros.misconception()
-def derivative_read_backwards():
-    """Rolle's theorem leads from zeros of a function to those of its derivative, not back."""
-    return "D"
-
-
-@few_zeros.misconception()
-def all_signs_positive():
-    """The exponentials are positive. The factors c_j in front of them need not be."""
-    return "E"
+few_zeros.mistakes(
+    rank_passes_through=(
+        "A",
+        "An exponential of each entry is no linear map. Which ranks did you find yourself?",
+    ),
+    positive_entries_suffice=(
+        "B",
+        "All entries of a matrix of ones are positive, and its determinant is 0.",
+    ),
+    derivative_read_backwards=(
+        "D",
+        "Rolle's theorem leads from zeros of a function to those of its derivative, not back.",
+    ),
+    all_signs_positive=(
+        "E",
+        "The exponentials are positive. The factors c_j in front of them need not be.",
+    ),
+)
 
 
 @exercise.part(
@@ -246,19 +242,8 @@ def statement(ranks):
     return "A" if ranks[1] == 1 else "B"
 
 
-@statement.misconception()
-def weights_bounded_too():
-    """You have just seen weights of rank 3 with d_k = 1."""
-    return "A"
-
-
-@statement.misconception()
-def softmax_never_lowers():
-    """Scores that are all 0 have rank 0. And their weights?"""
-    return "C"
-
-
-@statement.misconception()
-def always_full():
-    """Equal queries have equal rows of weights."""
-    return "D"
+statement.mistakes(
+    weights_bounded_too=("A", "You have just seen weights of rank 3 with d_k = 1."),
+    softmax_never_lowers=("C", "Scores that are all 0 have rank 0. And their weights?"),
+    always_full=("D", "Equal queries have equal rows of weights."),
+)

@@ -28,22 +28,14 @@ def blended():
     return 2.0
 
 
-@blended.misconception()
-def sum_of_both():
-    """That is their sum. Each has the weight one half."""
-    return 4.0
-
-
-@blended.misconception()
-def mean_of_all():
-    """You averaged all three: the second one has no weight here."""
-    return 5 / 3
-
-
-@blended.misconception()
-def mean_of_the_last_two():
-    """You averaged the last two. The weights are on the first and the last."""
-    return 2.5
+blended.mistakes(
+    sum_of_both=(4.0, "That is their sum. Each has the weight one half."),
+    mean_of_all=(5 / 3, "You averaged all three: the second one has no weight here."),
+    mean_of_the_last_two=(
+        2.5,
+        "You averaged the last two. The weights are on the first and the last.",
+    ),
+)
 
 
 @exercise.part(points=1.75, answer=Count())
@@ -52,22 +44,18 @@ def needed():
     return int(np.linalg.matrix_rank(np.eye(4) - 0.25))
 
 
-@needed.misconception()
-def rank_of_the_identity():
-    """That is the rank of the identity itself. What do its rows add up to after the subtraction?"""
-    return 4
-
-
-@needed.misconception()
-def enough_to_look_mostly():
-    """That is enough to look mostly at oneself. Asked for is the rank of exactly this table."""
-    return 2
-
-
-@needed.misconception()
-def one_direction():
-    """Compute it: the rows point into several directions."""
-    return 1
+needed.mistakes(
+    rank_of_the_identity=(
+        4,
+        "That is the rank of the identity itself. What do its rows add up to after the "
+        "subtraction?",
+    ),
+    enough_to_look_mostly=(
+        2,
+        "That is enough to look mostly at oneself. Asked for is the rank of exactly this table.",
+    ),
+    one_direction=(1, "Compute it: the rows point into several directions."),
+)
 
 
 @exercise.part(points=3, answer=Essay())

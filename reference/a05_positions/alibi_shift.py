@@ -155,13 +155,10 @@ def without_mask():
     return "C"
 
 
-@without_mask.misconception()
-def holds_always():
-    """Write |i − j| without the bars for a key ahead: which sign has j then?"""
-    return "A"
-
-
-@without_mask.misconception()
-def holds_in_the_middle():
-    """A query in the middle has keys on both sides, and the sign of j differs between them."""
-    return "B"
+without_mask.mistakes(
+    holds_always=("A", "Write |i − j| without the bars for a key ahead: which sign has j then?"),
+    holds_in_the_middle=(
+        "B",
+        "A query in the middle has keys on both sides, and the sign of j differs between them.",
+    ),
+)

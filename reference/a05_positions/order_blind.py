@@ -98,22 +98,20 @@ def property_name():
     return "B"
 
 
-@property_name.misconception()
-def taken_for_invariance():
-    """Invariant would mean that the outputs stay in place. Here each one moves with its word."""
-    return "A"
-
-
-@property_name.misconception()
-def taken_for_translation():
-    """A shift of the whole sentence is something else: here the words change places."""
-    return "C"
-
-
-@property_name.misconception()
-def taken_for_a_coincidence():
-    """It holds for all vectors. Which step of attention looks at where a word stands?"""
-    return "D"
+property_name.mistakes(
+    taken_for_invariance=(
+        "A",
+        "Invariant would mean that the outputs stay in place. Here each one moves with its word.",
+    ),
+    taken_for_translation=(
+        "C",
+        "A shift of the whole sentence is something else: here the words change places.",
+    ),
+    taken_for_a_coincidence=(
+        "D",
+        "It holds for all vectors. Which step of attention looks at where a word stands?",
+    ),
+)
 
 
 @exercise.part(
@@ -146,16 +144,16 @@ def everywhere():
     return "ABCDE"
 
 
-@ways_in.misconception()
-def by_the_scale():
-    """Another divisor changes all scores alike, in whatever order the words stand."""
-    return "ACDE"
-
-
-@ways_in.misconception()
-def by_the_feed_forward_network():
-    """The feed-forward network comes after the weights, and is the same for every place."""
-    return "ABCD"
+ways_in.mistakes(
+    by_the_scale=(
+        "ACDE",
+        "Another divisor changes all scores alike, in whatever order the words stand.",
+    ),
+    by_the_feed_forward_network=(
+        "ABCD",
+        "The feed-forward network comes after the weights, and is the same for every place.",
+    ),
+)
 
 
 @exercise.part(points=2, answer=Numbers())

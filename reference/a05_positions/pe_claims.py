@@ -55,22 +55,20 @@ def true_set():
     return "ABEF"
 
 
-@true_set.misconception()
-def orthogonal_accepted():
-    """You accept that the columns are orthogonal. Compute the cosine of columns 5 and 7."""
-    return "ABDEF"
-
-
-@true_set.misconception()
-def periodic_accepted():
-    """You accept that the vectors repeat. Every pair turns, but is there a common whole period?"""
-    return "ABCEF"
-
-
-@true_set.misconception()
-def both_accepted():
-    """Two of them are often said and wrong: one about columns, one about returning vectors."""
-    return "ABCDEF"
+true_set.mistakes(
+    orthogonal_accepted=(
+        "ABDEF",
+        "You accept that the columns are orthogonal. Compute the cosine of columns 5 and 7.",
+    ),
+    periodic_accepted=(
+        "ABCEF",
+        "You accept that the vectors repeat. Every pair turns, but is there a common whole period?",
+    ),
+    both_accepted=(
+        "ABCDEF",
+        "Two of them are often said and wrong: one about columns, one about returning vectors.",
+    ),
+)
 
 
 @exercise.part(points=1.5, answer=Numbers())

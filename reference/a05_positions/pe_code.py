@@ -264,19 +264,14 @@ def doubled_exponent():
     return "C"
 
 
-@doubled_exponent.misconception()
-def nothing_much():
-    """Compute both tables: the largest difference is 1.8, and no difference can exceed 2."""
-    return "A"
-
-
-@doubled_exponent.misconception()
-def faster():
-    """A larger exponent means a larger divisor. Do the angles then grow faster or more slowly?"""
-    return "B"
-
-
-@doubled_exponent.misconception()
-def out_of_bounds():
-    """Whatever the angle is, sines and cosines stay between −1 and 1."""
-    return "D"
+doubled_exponent.mistakes(
+    nothing_much=(
+        "A",
+        "Compute both tables: the largest difference is 1.8, and no difference can exceed 2.",
+    ),
+    faster=(
+        "B",
+        "A larger exponent means a larger divisor. Do the angles then grow faster or more slowly?",
+    ),
+    out_of_bounds=("D", "Whatever the angle is, sines and cosines stay between −1 and 1."),
+)

@@ -44,40 +44,32 @@ def with_the_sign_of_k():
     return "cos(-w1*k) + cos(-w2*k) + cos(-w3*k)"
 
 
-@closed_form.misconception()
-def sines_instead():
-    """At k = 0 this is 0. What is the inner product of a vector with itself?"""
-    return "sin(k*w1) + sin(k*w2) + sin(k*w3)"
-
-
-@closed_form.misconception()
-def number_of_pairs():
-    """That is the product of an encoding with itself. Does a shift change nothing?"""
-    return "3"
-
-
-@closed_form.misconception()
-def frequencies_added():
-    """You added the frequencies up first. Every pair contributes a cosine of its own."""
-    return "cos(k*(w1 + w2 + w3))"
-
-
-@closed_form.misconception()
-def pairs_multiplied():
-    """You multiplied the pairs. In an inner product the contributions of all columns are added."""
-    return "cos(k*w1)*cos(k*w2)*cos(k*w3)"
-
-
-@closed_form.misconception()
-def both_columns_alike():
-    """Each pair is counted twice: sine times sine and cosine times cosine make one cosine."""
-    return "2*cos(k*w1) + 2*cos(k*w2) + 2*cos(k*w3)"
-
-
-@closed_form.misconception()
-def closed_form_divided():
-    """These are cosines of angles between encodings: you divided by their lengths."""
-    return "(cos(k*w1) + cos(k*w2) + cos(k*w3))/3"
+closed_form.mistakes(
+    sines_instead=(
+        "sin(k*w1) + sin(k*w2) + sin(k*w3)",
+        "At k = 0 this is 0. What is the inner product of a vector with itself?",
+    ),
+    number_of_pairs=(
+        "3",
+        "That is the product of an encoding with itself. Does a shift change nothing?",
+    ),
+    frequencies_added=(
+        "cos(k*(w1 + w2 + w3))",
+        "You added the frequencies up first. Every pair contributes a cosine of its own.",
+    ),
+    pairs_multiplied=(
+        "cos(k*w1)*cos(k*w2)*cos(k*w3)",
+        "You multiplied the pairs. In an inner product the contributions of all columns are added.",
+    ),
+    both_columns_alike=(
+        "2*cos(k*w1) + 2*cos(k*w2) + 2*cos(k*w3)",
+        "Each pair is counted twice: sine times sine and cosine times cosine make one cosine.",
+    ),
+    closed_form_divided=(
+        "(cos(k*w1) + cos(k*w2) + cos(k*w3))/3",
+        "These are cosines of angles between encodings: you divided by their lengths.",
+    ),
+)
 
 
 @exercise.part(points=1, answer=Numbers())
@@ -200,22 +192,17 @@ def reading():
     return "B"
 
 
-@reading.misconception()
-def strictly_falling():
-    """Zoom in: it rises for the first time soon after k = 10."""
-    return "A"
-
-
-@reading.misconception()
-def knows_the_direction():
-    """The product with the encoding k positions back is the same, since cosines are even."""
-    return "C"
-
-
-@reading.misconception()
-def reaches_zero():
-    """The slow pairs hardly turn in 200 positions, and each still contributes nearly 1."""
-    return "D"
+reading.mistakes(
+    strictly_falling=("A", "Zoom in: it rises for the first time soon after k = 10."),
+    knows_the_direction=(
+        "C",
+        "The product with the encoding k positions back is the same, since cosines are even.",
+    ),
+    reaches_zero=(
+        "D",
+        "The slow pairs hardly turn in 200 positions, and each still contributes nearly 1.",
+    ),
+)
 
 
 @exercise.part(points=0.5, answer=Numbers())
@@ -224,19 +211,12 @@ def norm():
     return 16.0
 
 
-@norm.misconception()
-def root_of_the_width():
-    """That is √d. A pair adds sin² + cos² to the square of the length, so how much do d/2 pairs?"""
-    return np.sqrt(512)
-
-
-@norm.misconception()
-def squared_length():
-    """That is the square of the length."""
-    return 256.0
-
-
-@norm.misconception()
-def length_of_a_pair():
-    """That is the length of one pair. There are d/2 of them."""
-    return 1.0
+norm.mistakes(
+    root_of_the_width=(
+        np.sqrt(512),
+        "That is √d. A pair adds sin² + cos² to the square of the length, so how much do d/2 "
+        "pairs?",
+    ),
+    squared_length=(256.0, "That is the square of the length."),
+    length_of_a_pair=(1.0, "That is the length of one pair. There are d/2 of them."),
+)

@@ -114,19 +114,14 @@ def original():
     return "C"
 
 
-@original.misconception()
-def learned_was_better():
-    """They tried learned vectors as well, and published both results. Look at table 3, row E."""
-    return "A"
-
-
-@original.misconception()
-def learned_was_worse():
-    """They tried learned vectors as well. Look at how large the difference in table 3 is."""
-    return "B"
-
-
-@original.misconception()
-def rotations():
-    """Rotating queries and keys came four years later."""
-    return "D"
+original.mistakes(
+    learned_was_better=(
+        "A",
+        "They tried learned vectors as well, and published both results. Look at table 3, row E.",
+    ),
+    learned_was_worse=(
+        "B",
+        "They tried learned vectors as well. Look at how large the difference in table 3 is.",
+    ),
+    rotations=("D", "Rotating queries and keys came four years later."),
+)

@@ -114,22 +114,17 @@ def ratio():
     return 10000 ** (2 / 512)
 
 
-@ratio.misconception()
-def ratio_of_columns():
-    """That is the ratio 10000^(1/d). From one pair to the next the exponent grows by 2/d."""
-    return 10000 ** (1 / 512)
-
-
-@ratio.misconception()
-def ratio_of_the_doubled_exponent():
-    """That is what comes out with the exponent doubled: at the pair i it is 2i/d."""
-    return 10000 ** (4 / 512)
-
-
-@ratio.misconception()
-def ratio_upside_down():
-    """You divided the shorter by the longer one."""
-    return 10000 ** (-2 / 512)
+ratio.mistakes(
+    ratio_of_columns=(
+        10000 ** (1 / 512),
+        "That is the ratio 10000^(1/d). From one pair to the next the exponent grows by 2/d.",
+    ),
+    ratio_of_the_doubled_exponent=(
+        10000 ** (4 / 512),
+        "That is what comes out with the exponent doubled: at the pair i it is 2i/d.",
+    ),
+    ratio_upside_down=(10000 ** (-2 / 512), "You divided the shorter by the longer one."),
+)
 
 
 @exercise.part(points=1, answer=Count())

@@ -123,28 +123,21 @@ def never_again():
     return "B"
 
 
-@never_again.misconception()
-def sine_alone():
-    """The sine takes its values again and again: it needs the cosine to tell an angle."""
-    return "A"
-
-
-@never_again.misconception()
-def different_speeds_suffice():
-    """Pairs that turn once in 2, 4 and 8 positions differ, and are all back after 8."""
-    return "C"
-
-
-@never_again.misconception()
-def only_as_far_as_the_text():
-    """Asked are all positions, not those of a short text."""
-    return "D"
-
-
-@never_again.misconception()
-def only_the_first_turn():
-    """After one turn it is no whole number. What excludes that it is one after many turns?"""
-    return "E"
+never_again.mistakes(
+    sine_alone=(
+        "A",
+        "The sine takes its values again and again: it needs the cosine to tell an angle.",
+    ),
+    different_speeds_suffice=(
+        "C",
+        "Pairs that turn once in 2, 4 and 8 positions differ, and are all back after 8.",
+    ),
+    only_as_far_as_the_text=("D", "Asked are all positions, not those of a short text."),
+    only_the_first_turn=(
+        "E",
+        "After one turn it is no whole number. What excludes that it is one after many turns?",
+    ),
+)
 
 
 @exercise.part(
@@ -165,16 +158,16 @@ def holds():
     return "ABD"
 
 
-@holds.misconception()
-def extrapolates():
-    """One of yours is a claim about trained models. What is defined need not be learned."""
-    return "ABCD"
-
-
-@holds.misconception()
-def repeats_itself():
-    """Each pair turns round and round. But is there a whole number of turns for a whole shift?"""
-    return "ABDE"
+holds.mistakes(
+    extrapolates=(
+        "ABCD",
+        "One of yours is a claim about trained models. What is defined need not be learned.",
+    ),
+    repeats_itself=(
+        "ABDE",
+        "Each pair turns round and round. But is there a whole number of turns for a whole shift?",
+    ),
+)
 
 
 @exercise.part(points=1, answer=Count())
@@ -184,25 +177,18 @@ def nearest_return():
     return int(k[np.argmin(np.hypot(np.sin(k), np.cos(k) - 1))])
 
 
-@nearest_return.misconception()
-def one_turn():
-    """After about 2π positions the pair has turned once. Of many turns one may come closer."""
-    return 6
-
-
-@nearest_return.misconception()
-def approximation_of_pi():
-    """355/113 is close to π, so 355 is close to 113π. Is that a whole number of turns?"""
-    return 355
-
-
-@nearest_return.misconception()
-def turns_by_another_fraction():
-    """333 comes close, since 333/106 is near π. There is a shift that comes closer still."""
-    return 333
-
-
-@nearest_return.misconception()
-def seven_turns():
-    """44 comes close, since 22/7 is near π. Which fraction is closer still?"""
-    return 44
+nearest_return.mistakes(
+    one_turn=(
+        6,
+        "After about 2π positions the pair has turned once. Of many turns one may come closer.",
+    ),
+    approximation_of_pi=(
+        355,
+        "355/113 is close to π, so 355 is close to 113π. Is that a whole number of turns?",
+    ),
+    turns_by_another_fraction=(
+        333,
+        "333 comes close, since 333/106 is near π. There is a shift that comes closer still.",
+    ),
+    seven_turns=(44, "44 comes close, since 22/7 is near π. Which fraction is closer still?"),
+)

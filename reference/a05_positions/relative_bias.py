@@ -233,16 +233,13 @@ def inside():
     return "C"
 
 
-@inside.misconception()
-def always_inside():
-    """Some add it to q · k, before the scale (Shaw et al.), others after the scale (ALiBi)."""
-    return "A"
-
-
-@inside.misconception()
-def makes_no_difference():
-    """Compute both for d_k = 4: the weights differ."""
-    return "B"
+inside.mistakes(
+    always_inside=(
+        "A",
+        "Some add it to q · k, before the scale (Shaw et al.), others after the scale (ALiBi).",
+    ),
+    makes_no_difference=("B", "Compute both for d_k = 4: the weights differ."),
+)
 
 
 @exercise.reference

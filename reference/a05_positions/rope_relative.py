@@ -134,16 +134,16 @@ def product():
     return [["cos((n - m)*w)", "-sin((n - m)*w)"], ["sin((n - m)*w)", "cos((n - m)*w)"]]
 
 
-@product.misconception()
-def other_difference():
-    """That is R_(m − n). It is the first factor that is transposed, so it turns backwards."""
-    return [["cos((m - n)*w)", "-sin((m - n)*w)"], ["sin((m - n)*w)", "cos((m - n)*w)"]]
-
-
-@product.misconception()
-def sum_of_the_positions():
-    """That is R_m R_n. The transposed factor turns backwards, so the angles are subtracted."""
-    return [["cos((m + n)*w)", "-sin((m + n)*w)"], ["sin((m + n)*w)", "cos((m + n)*w)"]]
+product.mistakes(
+    other_difference=(
+        [["cos((m - n)*w)", "-sin((m - n)*w)"], ["sin((m - n)*w)", "cos((m - n)*w)"]],
+        "That is R_(m − n). It is the first factor that is transposed, so it turns backwards.",
+    ),
+    sum_of_the_positions=(
+        [["cos((m + n)*w)", "-sin((m + n)*w)"], ["sin((m + n)*w)", "cos((m + n)*w)"]],
+        "That is R_m R_n. The transposed factor turns backwards, so the angles are subtracted.",
+    ),
+)
 
 
 @exercise.part(points=2, answer=Numbers())

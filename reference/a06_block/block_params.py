@@ -27,34 +27,32 @@ def groups():
     return [ATTENTION, FEED_FORWARD, 2 * NORM]
 
 
-@groups.misconception(credit=0.6)
-def one_norm():
-    """Two norms, and each has two vectors of parameters: a scale and a shift."""
-    return [ATTENTION, FEED_FORWARD, NORM]
-
-
-@groups.misconception(credit=0.6)
-def no_parameters_in_norms():
-    """A norm has parameters: a scale and a shift for each feature."""
-    return [ATTENTION, FEED_FORWARD, 0]
-
-
-@groups.misconception(credit=0.6)
-def three_maps_of_attention():
-    """You counted queries, keys and values. The output of attention has a map as well."""
-    return [3 * (d * d + d), FEED_FORWARD, 2 * NORM]
-
-
-@groups.misconception(credit=0.6)
-def attention_without_biases():
-    """Here the four maps of attention have biases, too."""
-    return [4 * d * d, FEED_FORWARD, 2 * NORM]
-
-
-@groups.misconception()
-def heads_multiplied():
-    """You counted the attention layer once per head. The heads share the width."""
-    return [8 * ATTENTION, FEED_FORWARD, 2 * NORM]
+groups.mistakes(
+    one_norm=(
+        [ATTENTION, FEED_FORWARD, NORM],
+        "Two norms, and each has two vectors of parameters: a scale and a shift.",
+        0.6,
+    ),
+    no_parameters_in_norms=(
+        [ATTENTION, FEED_FORWARD, 0],
+        "A norm has parameters: a scale and a shift for each feature.",
+        0.6,
+    ),
+    three_maps_of_attention=(
+        [3 * (d * d + d), FEED_FORWARD, 2 * NORM],
+        "You counted queries, keys and values. The output of attention has a map as well.",
+        0.6,
+    ),
+    attention_without_biases=(
+        [4 * d * d, FEED_FORWARD, 2 * NORM],
+        "Here the four maps of attention have biases, too.",
+        0.6,
+    ),
+    heads_multiplied=(
+        [8 * ATTENTION, FEED_FORWARD, 2 * NORM],
+        "You counted the attention layer once per head. The heads share the width.",
+    ),
+)
 
 
 @exercise.part(points=0.5, answer=Count())
@@ -123,25 +121,12 @@ def bare():
     return 4 * d * d + 2 * d * f
 
 
-@bare.misconception()
-def norms_alone_left_out():
-    """The biases are still in it."""
-    return ATTENTION + FEED_FORWARD
-
-
-@bare.misconception()
-def output_matrix_forgotten():
-    """You counted queries, keys and values. The output of attention has a matrix as well."""
-    return 3 * d * d + 2 * d * f
-
-
-@bare.misconception()
-def biases_alone_left_out():
-    """The norms are still in it."""
-    return 4 * d * d + 2 * d * f + 2 * NORM
-
-
-@bare.misconception()
-def one_matrix_of_two():
-    """The feed-forward layer has two matrices."""
-    return 4 * d * d + d * f
+bare.mistakes(
+    norms_alone_left_out=(ATTENTION + FEED_FORWARD, "The biases are still in it."),
+    output_matrix_forgotten=(
+        3 * d * d + 2 * d * f,
+        "You counted queries, keys and values. The output of attention has a matrix as well.",
+    ),
+    biases_alone_left_out=(4 * d * d + 2 * d * f + 2 * NORM, "The norms are still in it."),
+    one_matrix_of_two=(4 * d * d + d * f, "The feed-forward layer has two matrices."),
+)

@@ -34,16 +34,13 @@ def scores_shape():
     return (2, 8, 10, 10)
 
 
-@scores_shape.misconception()
-def no_axis_of_heads():
-    """Every head has weights of its own."""
-    return (2, 10, 10)
-
-
-@scores_shape.misconception()
-def columns_of_a_head():
-    """That is what a head has of queries, or of keys. Weights are for pairs of tokens."""
-    return (2, 8, 10, 64)
+scores_shape.mistakes(
+    no_axis_of_heads=((2, 10, 10), "Every head has weights of its own."),
+    columns_of_a_head=(
+        (2, 8, 10, 64),
+        "That is what a head has of queries, or of keys. Weights are for pairs of tokens.",
+    ),
+)
 
 
 @exercise.part(points=0.25, answer=Shape())
@@ -52,16 +49,16 @@ def attended_shape():
     return (2, 10, 512)
 
 
-@attended_shape.misconception()
-def heads_not_merged():
-    """The heads have been put side by side again, and W_O keeps the width."""
-    return (2, 8, 10, 64)
-
-
-@attended_shape.misconception()
-def one_head_alone():
-    """That is the width of one head. All of them are put side by side again."""
-    return (2, 10, 64)
+attended_shape.mistakes(
+    heads_not_merged=(
+        (2, 8, 10, 64),
+        "The heads have been put side by side again, and W_O keeps the width.",
+    ),
+    one_head_alone=(
+        (2, 10, 64),
+        "That is the width of one head. All of them are put side by side again.",
+    ),
+)
 
 
 @exercise.part(points=0.25, answer=Shape())
@@ -70,22 +67,17 @@ def first_norm_shape():
     return (2, 10, 512)
 
 
-@first_norm_shape.misconception()
-def twice_as_wide():
-    """Input and attention are added, not put side by side."""
-    return (2, 10, 1024)
-
-
-@first_norm_shape.misconception()
-def one_number_per_token():
-    """Each token has one mean, but what comes out has all its features."""
-    return (2, 10)
-
-
-@first_norm_shape.misconception()
-def the_means_alone():
-    """That is the shape of the means. What comes out has all the features of each token."""
-    return (2, 10, 1)
+first_norm_shape.mistakes(
+    twice_as_wide=((2, 10, 1024), "Input and attention are added, not put side by side."),
+    one_number_per_token=(
+        (2, 10),
+        "Each token has one mean, but what comes out has all its features.",
+    ),
+    the_means_alone=(
+        (2, 10, 1),
+        "That is the shape of the means. What comes out has all the features of each token.",
+    ),
+)
 
 
 @exercise.part(points=0.5, answer=Shape())
@@ -94,22 +86,17 @@ def hidden_shape():
     return (2, 10, 2048)
 
 
-@hidden_shape.misconception()
-def as_wide_as_the_model():
-    """Between its two maps the feed-forward layer is wider."""
-    return (2, 10, 512)
-
-
-@hidden_shape.misconception()
-def longer_instead_of_wider():
-    """The number of tokens doesn't change, their width does."""
-    return (2, 2048, 512)
-
-
-@hidden_shape.misconception()
-def heads_in_the_hidden_layer():
-    """There are no heads in the feed-forward layer: they were joined in attention."""
-    return (2, 8, 10, 2048)
+hidden_shape.mistakes(
+    as_wide_as_the_model=((2, 10, 512), "Between its two maps the feed-forward layer is wider."),
+    longer_instead_of_wider=(
+        (2, 2048, 512),
+        "The number of tokens doesn't change, their width does.",
+    ),
+    heads_in_the_hidden_layer=(
+        (2, 8, 10, 2048),
+        "There are no heads in the feed-forward layer: they were joined in attention.",
+    ),
+)
 
 
 @exercise.part(points=0.25, answer=Shape())
@@ -501,22 +488,14 @@ def mixes_tokens():
     return "A"
 
 
-@mixes_tokens.misconception()
-def feed_forward_mixes_tokens():
-    """The feed-forward layer takes each position by itself."""
-    return "AC"
-
-
-@mixes_tokens.misconception()
-def output_matrix_mixes_tokens():
-    """W_O mixes the columns of a token. Which token they belong to it doesn't ask."""
-    return "AB"
-
-
-@mixes_tokens.misconception()
-def norm_mixes_tokens():
-    """A layer norm takes its mean over the features of one token."""
-    return "AE"
+mixes_tokens.mistakes(
+    feed_forward_mixes_tokens=("AC", "The feed-forward layer takes each position by itself."),
+    output_matrix_mixes_tokens=(
+        "AB",
+        "W_O mixes the columns of a token. Which token they belong to it doesn't ask.",
+    ),
+    norm_mixes_tokens=("AE", "A layer norm takes its mean over the features of one token."),
+)
 
 
 @exercise.part(
@@ -536,19 +515,11 @@ def mixes_heads():
     return "BC"
 
 
-@mixes_heads.misconception()
-def output_matrix_alone():
-    """One more linear map reads all columns at once."""
-    return "B"
-
-
-@mixes_heads.misconception()
-def shortcuts_mix_heads():
-    """A shortcut adds each column to the same column."""
-    return "BCD"
-
-
-@mixes_heads.misconception()
-def attention_mixes_heads():
-    """Until their outputs are joined, heads know nothing of one another."""
-    return "ABC"
+mixes_heads.mistakes(
+    output_matrix_alone=("B", "One more linear map reads all columns at once."),
+    shortcuts_mix_heads=("BCD", "A shortcut adds each column to the same column."),
+    attention_mixes_heads=(
+        "ABC",
+        "Until their outputs are joined, heads know nothing of one another.",
+    ),
+)

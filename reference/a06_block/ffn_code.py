@@ -322,31 +322,26 @@ def shapes():
     return {"input": NARROW, "hidden": WIDE, "output": NARROW}
 
 
-@shapes.misconception()
-def batch_left_out():
-    """The axis of the batch is missing, though it holds a single sequence."""
-    return {"input": NARROW[1:], "hidden": WIDE[1:], "output": NARROW[1:]}
-
-
-@shapes.misconception(credit=0.5)
-def batch_left_out_inside():
-    """The hidden layer has the axis of the batch, too, though it holds a single sequence."""
-    return {"input": NARROW, "hidden": WIDE[1:], "output": NARROW}
-
-
-@shapes.misconception()
-def hidden_as_wide_as_the_input():
-    """The first map widens: each token gets f numbers."""
-    return {"input": NARROW, "hidden": NARROW, "output": NARROW}
-
-
-@shapes.misconception()
-def longer_instead_of_wider():
-    """The number of tokens doesn't change, their width does."""
-    return {"input": NARROW, "hidden": (1, 2048, 512), "output": NARROW}
-
-
-@shapes.misconception()
-def still_wide():
-    """The second map goes back to the width of the model, so that the input can be added."""
-    return {"input": NARROW, "hidden": WIDE, "output": WIDE}
+shapes.mistakes(
+    batch_left_out=(
+        {"input": NARROW[1:], "hidden": WIDE[1:], "output": NARROW[1:]},
+        "The axis of the batch is missing, though it holds a single sequence.",
+    ),
+    batch_left_out_inside=(
+        {"input": NARROW, "hidden": WIDE[1:], "output": NARROW},
+        "The hidden layer has the axis of the batch, too, though it holds a single sequence.",
+        0.5,
+    ),
+    hidden_as_wide_as_the_input=(
+        {"input": NARROW, "hidden": NARROW, "output": NARROW},
+        "The first map widens: each token gets f numbers.",
+    ),
+    longer_instead_of_wider=(
+        {"input": NARROW, "hidden": (1, 2048, 512), "output": NARROW},
+        "The number of tokens doesn't change, their width does.",
+    ),
+    still_wide=(
+        {"input": NARROW, "hidden": WIDE, "output": WIDE},
+        "The second map goes back to the width of the model, so that the input can be added.",
+    ),
+)

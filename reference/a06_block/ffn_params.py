@@ -97,46 +97,29 @@ def in_latex():
     return "8d^2 + 5d"
 
 
-@formula.misconception(credit=0.5)
-def without_biases():
-    """These are the matrices. Each map adds a bias."""
-    return "8*d**2"
-
-
-@formula.misconception()
-def narrow_biases():
-    """The first bias is added to the hidden layer, so it is as wide as that."""
-    return "8*d**2 + 2*d"
-
-
-@formula.misconception(credit=0.5)
-def one_bias_alone():
-    """There are two biases, one behind each matrix."""
-    return "8*d**2 + 4*d"
-
-
-@formula.misconception()
-def wide_biases():
-    """The second bias is added to the output, so it is as wide as the model."""
-    return "8*d**2 + 8*d"
-
-
-@formula.misconception(credit=0.5)
-def one_matrix_with_both_biases():
-    """That is one of the two. One widens, the other one narrows."""
-    return "4*d**2 + 5*d"
-
-
-@formula.misconception(credit=0.5)
-def one_matrix_without_biases():
-    """That is one of the two matrices. Each map adds a bias, too."""
-    return "4*d**2"
-
-
-@formula.misconception()
-def one_map():
-    """That is the first map. There is a second one, back to the width d."""
-    return "4*d**2 + 4*d"
+formula.mistakes(
+    without_biases=("8*d**2", "These are the matrices. Each map adds a bias.", 0.5),
+    narrow_biases=(
+        "8*d**2 + 2*d",
+        "The first bias is added to the hidden layer, so it is as wide as that.",
+    ),
+    one_bias_alone=("8*d**2 + 4*d", "There are two biases, one behind each matrix.", 0.5),
+    wide_biases=(
+        "8*d**2 + 8*d",
+        "The second bias is added to the output, so it is as wide as the model.",
+    ),
+    one_matrix_with_both_biases=(
+        "4*d**2 + 5*d",
+        "That is one of the two. One widens, the other one narrows.",
+        0.5,
+    ),
+    one_matrix_without_biases=(
+        "4*d**2",
+        "That is one of the two matrices. Each map adds a bias, too.",
+        0.5,
+    ),
+    one_map=("4*d**2 + 4*d", "That is the first map. There is a second one, back to the width d."),
+)
 
 
 @exercise.part(points=1, answer=Numbers())

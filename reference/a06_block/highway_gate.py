@@ -28,22 +28,14 @@ def y():
     return T * 6 + (1 - T) * 2
 
 
-@y.misconception()
-def carry_left_open():
-    """You added T·F to all of x. What the gate gives to F, it takes from x."""
-    return 2 + T * 6
-
-
-@y.misconception()
-def gate_turned_round():
-    """The gate T stands before F, and 1 − T before x."""
-    return (1 - T) * 6 + T * 2
-
-
-@y.misconception()
-def transform_alone():
-    """That is T·F. The carried part of x is missing."""
-    return T * 6
+y.mistakes(
+    carry_left_open=(
+        2 + T * 6,
+        "You added T·F to all of x. What the gate gives to F, it takes from x.",
+    ),
+    gate_turned_round=((1 - T) * 6 + T * 2, "The gate T stands before F, and 1 − T before x."),
+    transform_alone=(T * 6, "That is T·F. The carried part of x is missing."),
+)
 
 
 gated = Formula(
@@ -59,40 +51,37 @@ def slope():
     return "T(x)*diff(F(x), x) + diff(T(x), x)*(F(x) - x) + 1 - T(x)"
 
 
-@slope.misconception(credit=0.5)
-def constant_gate():
-    """You took the gate for a constant. It is computed from x, too."""
-    return "T(x)*diff(F(x), x) + 1 - T(x)"
-
-
-@slope.misconception()
-def residual_slope():
-    """That is the derivative of x + F(x). Here there are gates."""
-    return "1 + diff(F(x), x)"
-
-
-@slope.misconception(credit=0.5)
-def carry_gate_constant():
-    """1 − T is a function of x as well: its derivative, times x, is missing."""
-    return "T(x)*diff(F(x), x) + diff(T(x), x)*F(x) + 1 - T(x)"
-
-
-@slope.misconception(credit=0.5)
-def carry_gate_rises():
-    """Which sign has the derivative of 1 − T?"""
-    return "T(x)*diff(F(x), x) + diff(T(x), x)*(F(x) + x) + 1 - T(x)"
-
-
-@slope.misconception(credit=0.5)
-def carry_gate_forgotten_there():
-    """Of (1 − T) x both factors depend on x: the derivative of x is still multiplied by 1 − T."""
-    return "T(x)*diff(F(x), x) + diff(T(x), x)*(F(x) - x) + 1"
-
-
-@slope.misconception(credit=0.5)
-def identity_lost():
-    """The derivative of x is 1: the carry gate 1 − T is missing."""
-    return "T(x)*diff(F(x), x) + diff(T(x), x)*(F(x) - x)"
+slope.mistakes(
+    constant_gate=(
+        "T(x)*diff(F(x), x) + 1 - T(x)",
+        "You took the gate for a constant. It is computed from x, too.",
+        0.5,
+    ),
+    residual_slope=(
+        "1 + diff(F(x), x)",
+        "That is the derivative of x + F(x). Here there are gates.",
+    ),
+    carry_gate_constant=(
+        "T(x)*diff(F(x), x) + diff(T(x), x)*F(x) + 1 - T(x)",
+        "1 − T is a function of x as well: its derivative, times x, is missing.",
+        0.5,
+    ),
+    carry_gate_rises=(
+        "T(x)*diff(F(x), x) + diff(T(x), x)*(F(x) + x) + 1 - T(x)",
+        "Which sign has the derivative of 1 − T?",
+        0.5,
+    ),
+    carry_gate_forgotten_there=(
+        "T(x)*diff(F(x), x) + diff(T(x), x)*(F(x) - x) + 1",
+        "Of (1 − T) x both factors depend on x: the derivative of x is still multiplied by 1 − T.",
+        0.5,
+    ),
+    identity_lost=(
+        "T(x)*diff(F(x), x) + diff(T(x), x)*(F(x) - x)",
+        "The derivative of x is 1: the carry gate 1 − T is missing.",
+        0.5,
+    ),
+)
 
 
 @exercise.part(
@@ -111,19 +100,11 @@ def setting():
     return "D"
 
 
-@setting.misconception()
-def open_gate():
-    """Put T = 1 into the formula: what is left of x?"""
-    return "A"
-
-
-@setting.misconception()
-def closed_gate():
-    """Put T = 0 into the formula: what is left of F?"""
-    return "B"
-
-
-@setting.misconception()
-def half_open():
-    """Put T = ½ into the formula. It is a mean of the two, half of what is asked for."""
-    return "C"
+setting.mistakes(
+    open_gate=("A", "Put T = 1 into the formula: what is left of x?"),
+    closed_gate=("B", "Put T = 0 into the formula: what is left of F?"),
+    half_open=(
+        "C",
+        "Put T = ½ into the formula. It is a mean of the two, half of what is asked for.",
+    ),
+)

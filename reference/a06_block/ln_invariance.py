@@ -27,22 +27,14 @@ def new_mean():
     return "a*m + b"
 
 
-@new_mean.misconception()
-def mean_not_shifted():
-    """The shift moves all entries, and their mean with them."""
-    return "a*m"
-
-
-@new_mean.misconception()
-def shift_scaled():
-    """The entries are multiplied first and then shifted: b is not multiplied."""
-    return "a*(m + b)"
-
-
-@new_mean.misconception()
-def mean_not_scaled():
-    """The factor multiplies all entries, and so their mean."""
-    return "m + b"
+new_mean.mistakes(
+    mean_not_shifted=("a*m", "The shift moves all entries, and their mean with them."),
+    shift_scaled=(
+        "a*(m + b)",
+        "The entries are multiplied first and then shifted: b is not multiplied.",
+    ),
+    mean_not_scaled=("m + b", "The factor multiplies all entries, and so their mean."),
+)
 
 
 @exercise.part(points=0.25, answer=Formula("a b m v"))
@@ -51,22 +43,17 @@ def new_variance():
     return "a^2*v"
 
 
-@new_variance.misconception()
-def factor_not_squared():
-    """Squared deviations get the factor squared."""
-    return "a*v"
-
-
-@new_variance.misconception()
-def variance_shifted():
-    """The shift moves the mean along with the entries: their deviations stay."""
-    return "a^2*v + b"
-
-
-@new_variance.misconception()
-def variance_shifted_by_a_square():
-    """The shift moves the mean along with the entries: their deviations stay the same."""
-    return "a^2*v + b^2"
+new_variance.mistakes(
+    factor_not_squared=("a*v", "Squared deviations get the factor squared."),
+    variance_shifted=(
+        "a^2*v + b",
+        "The shift moves the mean along with the entries: their deviations stay.",
+    ),
+    variance_shifted_by_a_square=(
+        "a^2*v + b^2",
+        "The shift moves the mean along with the entries: their deviations stay the same.",
+    ),
+)
 
 
 def chain(factor, target):
@@ -130,32 +117,28 @@ def through_y():
     return ["(a*x + b - M)/sqrt(V)", "a*(x - m)/sqrt(V)", "a*y*sqrt(v)/sqrt(V)", "y"]
 
 
-@positive_steps.misconception()
-def mean_not_shifted_put_in():
-    """The shift moves all entries, and their mean with them."""
-    return ["(a*x + b - M)/sqrt(V)", "(a*x + b - a*m)/(a*sqrt(v))", "y + b/(a*sqrt(v))"]
-
-
-@positive_steps.misconception()
-def shift_scaled_put_in():
-    """The entries are multiplied first and then shifted: b is not multiplied."""
-    return [
-        "(a*x + b - M)/sqrt(V)",
-        "(a*x + b - a*(m + b))/(a*sqrt(v))",
-        "y + (b - a*b)/(a*sqrt(v))",
-    ]
-
-
-@positive_steps.misconception()
-def mean_not_scaled_put_in():
-    """The factor multiplies all entries, and so their mean."""
-    return ["(a*x + b - M)/sqrt(V)", "(a*x + b - m - b)/(a*sqrt(v))", "(a*x - m)/(a*sqrt(v))"]
-
-
-@positive_steps.misconception()
-def factor_not_squared_put_in():
-    """Squared deviations get the factor squared."""
-    return ["(a*x + b - M)/sqrt(V)", "a*(x - m)/sqrt(a*v)", "sqrt(a)*y"]
+positive_steps.mistakes(
+    mean_not_shifted_put_in=(
+        ["(a*x + b - M)/sqrt(V)", "(a*x + b - a*m)/(a*sqrt(v))", "y + b/(a*sqrt(v))"],
+        "The shift moves all entries, and their mean with them.",
+    ),
+    shift_scaled_put_in=(
+        [
+            "(a*x + b - M)/sqrt(V)",
+            "(a*x + b - a*(m + b))/(a*sqrt(v))",
+            "y + (b - a*b)/(a*sqrt(v))",
+        ],
+        "The entries are multiplied first and then shifted: b is not multiplied.",
+    ),
+    mean_not_scaled_put_in=(
+        ["(a*x + b - M)/sqrt(V)", "(a*x + b - m - b)/(a*sqrt(v))", "(a*x - m)/(a*sqrt(v))"],
+        "The factor multiplies all entries, and so their mean.",
+    ),
+    factor_not_squared_put_in=(
+        ["(a*x + b - M)/sqrt(V)", "a*(x - m)/sqrt(a*v)", "sqrt(a)*y"],
+        "Squared deviations get the factor squared.",
+    ),
+)
 
 
 OTHER_NEGATIVE_STEPS = (
@@ -207,38 +190,32 @@ def through_y_again():
     return ["(b - a*x - M)/sqrt(V)", "-a*(x - m)/sqrt(V)", "-a*y*sqrt(v)/sqrt(V)", "-y"]
 
 
-@negative_steps.misconception()
-def mean_not_shifted_put_in_again():
-    """The shift moves all entries, and their mean with them."""
-    return ["(-a*x + b - M)/sqrt(V)", "(-a*x + b + a*m)/(a*sqrt(v))", "-y + b/(a*sqrt(v))"]
-
-
-@negative_steps.misconception()
-def shift_scaled_put_in_again():
-    """The entries are multiplied first and then shifted: b is not multiplied."""
-    return [
-        "(-a*x + b - M)/sqrt(V)",
-        "(-a*x + b + a*(m + b))/(a*sqrt(v))",
-        "-y + (b + a*b)/(a*sqrt(v))",
-    ]
-
-
-@negative_steps.misconception()
-def mean_not_scaled_put_in_again():
-    """The factor multiplies all entries, and so their mean."""
-    return ["(-a*x + b - M)/sqrt(V)", "(-a*x + b - m - b)/(a*sqrt(v))", "(-a*x - m)/(a*sqrt(v))"]
-
-
-@negative_steps.misconception()
-def factor_not_squared_put_in_again():
-    """Squared deviations get the factor squared."""
-    return ["(-a*x + b - M)/sqrt(V)", "-a*(x - m)/sqrt(a*v)", "-sqrt(a)*y"]
-
-
-@negative_steps.misconception()
-def sign_lost():
-    """The root of the variance is positive whatever the factor's sign: where does the sign go?"""
-    return ["(-a*x + b - M)/sqrt(V)", "-a*(x - m)/(-a*sqrt(v))", "y"]
+negative_steps.mistakes(
+    mean_not_shifted_put_in_again=(
+        ["(-a*x + b - M)/sqrt(V)", "(-a*x + b + a*m)/(a*sqrt(v))", "-y + b/(a*sqrt(v))"],
+        "The shift moves all entries, and their mean with them.",
+    ),
+    shift_scaled_put_in_again=(
+        [
+            "(-a*x + b - M)/sqrt(V)",
+            "(-a*x + b + a*(m + b))/(a*sqrt(v))",
+            "-y + (b + a*b)/(a*sqrt(v))",
+        ],
+        "The entries are multiplied first and then shifted: b is not multiplied.",
+    ),
+    mean_not_scaled_put_in_again=(
+        ["(-a*x + b - M)/sqrt(V)", "(-a*x + b - m - b)/(a*sqrt(v))", "(-a*x - m)/(a*sqrt(v))"],
+        "The factor multiplies all entries, and so their mean.",
+    ),
+    factor_not_squared_put_in_again=(
+        ["(-a*x + b - M)/sqrt(V)", "-a*(x - m)/sqrt(a*v)", "-sqrt(a)*y"],
+        "Squared deviations get the factor squared.",
+    ),
+    sign_lost=(
+        ["(-a*x + b - M)/sqrt(V)", "-a*(x - m)/(-a*sqrt(v))", "y"],
+        "The root of the variance is positive whatever the factor's sign: where does the sign go?",
+    ),
+)
 
 
 positive_numbers = Formula(
@@ -276,52 +253,44 @@ def with_powers():
     return "(1 + epsilon*a**(-2)/sigma2)**(-1/2)"
 
 
-@factor.misconception()
-def invariant_to_any_scaling():
-    """With ε in the root the factor a no longer cancels."""
-    return "1"
-
-
-@factor.misconception(credit=0.5)
-def epsilon_outside():
-    """You added ε to the root. It stands beside the variance, inside."""
-    return "a*sqrt(sigma2)/(a*sqrt(sigma2) + epsilon)"
-
-
-@factor.misconception(credit=0.5)
-def deviations_not_scaled():
-    """The deviations of a x from their mean are scaled as well, not their variance alone."""
-    return "sqrt(sigma2)/sqrt(a**2*sigma2 + epsilon)"
-
-
-@factor.misconception(credit=0.5)
-def variance_not_scaled():
-    """Below, the variance is that of a x."""
-    return "a*sqrt(sigma2)/sqrt(sigma2 + epsilon)"
-
-
-@factor.misconception(credit=0.5)
-def epsilon_scaled():
-    """There is no a in yours, as if ε were scaled with x. It is a fixed number."""
-    return "sqrt(sigma2)/sqrt(sigma2 + epsilon)"
-
-
-@factor.misconception(credit=0.5)
-def deviation_of_x_left_out():
-    """LN(x) without ε divides by a root as well. Where does it stand in the ratio of the two?"""
-    return "a/sqrt(a**2*sigma2 + epsilon)"
-
-
-@factor.misconception(credit=0.5)
-def upside_down():
-    """That is the reciprocal: does ε make the entries larger?"""
-    return "sqrt(a**2*sigma2 + epsilon)/(a*sqrt(sigma2))"
-
-
-@factor.misconception(credit=0.5)
-def root_forgotten():
-    """That is the factor's square: the norm divides by a root."""
-    return "a**2*sigma2/(a**2*sigma2 + epsilon)"
+factor.mistakes(
+    invariant_to_any_scaling=("1", "With ε in the root the factor a no longer cancels."),
+    epsilon_outside=(
+        "a*sqrt(sigma2)/(a*sqrt(sigma2) + epsilon)",
+        "You added ε to the root. It stands beside the variance, inside.",
+        0.5,
+    ),
+    deviations_not_scaled=(
+        "sqrt(sigma2)/sqrt(a**2*sigma2 + epsilon)",
+        "The deviations of a x from their mean are scaled as well, not their variance alone.",
+        0.5,
+    ),
+    variance_not_scaled=(
+        "a*sqrt(sigma2)/sqrt(sigma2 + epsilon)",
+        "Below, the variance is that of a x.",
+        0.5,
+    ),
+    epsilon_scaled=(
+        "sqrt(sigma2)/sqrt(sigma2 + epsilon)",
+        "There is no a in yours, as if ε were scaled with x. It is a fixed number.",
+        0.5,
+    ),
+    deviation_of_x_left_out=(
+        "a/sqrt(a**2*sigma2 + epsilon)",
+        "LN(x) without ε divides by a root as well. Where does it stand in the ratio of the two?",
+        0.5,
+    ),
+    upside_down=(
+        "sqrt(a**2*sigma2 + epsilon)/(a*sqrt(sigma2))",
+        "That is the reciprocal: does ε make the entries larger?",
+        0.5,
+    ),
+    root_forgotten=(
+        "a**2*sigma2/(a**2*sigma2 + epsilon)",
+        "That is the factor's square: the norm divides by a root.",
+        0.5,
+    ),
+)
 
 
 @exercise.part(points=1, answer=Numbers(whole=True))
@@ -330,25 +299,19 @@ def factors(factor):
     return factor(a=np.array([1, 0.001]), sigma2=25, epsilon=1e-5)
 
 
-@factors.misconception()
-def both_one():
-    """For the small vector ε is not small beside the variance."""
-    return np.array([1.0, 1.0])
-
-
-@factors.misconception(credit=0.5)
-def squares_of_them():
-    """The norm divides by a root: these are the squares."""
-    return np.array([25 / (25 + 1e-5), 25e-6 / (25e-6 + 1e-5)])
-
-
-@factors.misconception()
-def deviation_for_the_variance():
-    """You put the deviation, 5, in the place of the variance."""
-    return 1 / np.sqrt(1 + 1e-5 / (5 * np.array([1, 1e-6])))
-
-
-@factors.misconception()
-def epsilon_beside_the_root():
-    """You added ε to the root. It stands beside the variance, inside."""
-    return np.array([5 / (5 + 1e-5), 5e-3 / (5e-3 + 1e-5)])
+factors.mistakes(
+    both_one=(np.array([1.0, 1.0]), "For the small vector ε is not small beside the variance."),
+    squares_of_them=(
+        np.array([25 / (25 + 1e-5), 25e-6 / (25e-6 + 1e-5)]),
+        "The norm divides by a root: these are the squares.",
+        0.5,
+    ),
+    deviation_for_the_variance=(
+        1 / np.sqrt(1 + 1e-5 / (5 * np.array([1, 1e-6]))),
+        "You put the deviation, 5, in the place of the variance.",
+    ),
+    epsilon_beside_the_root=(
+        np.array([5 / (5 + 1e-5), 5e-3 / (5e-3 + 1e-5)]),
+        "You added ε to the root. It stands beside the variance, inside.",
+    ),
+)

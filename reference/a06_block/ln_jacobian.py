@@ -268,28 +268,21 @@ def ranks():
     return [1, 3]
 
 
-@ranks.misconception()
-def full_ranks():
-    """Multiply the matrix by a vector of ones."""
-    return [3, 5]
-
-
-@ranks.misconception()
-def one_null_vector():
-    """Ones are mapped to 0. So is another vector: into which direction may x move unseen?"""
-    return [2, 4]
-
-
-@ranks.misconception()
-def directions_lost():
-    """So many directions are mapped to 0. The rank counts those that are left."""
-    return [2, 2]
-
-
-@ranks.misconception()
-def one_in_both():
-    """The first one is right. With five entries more of the directions are left."""
-    return [1, 1]
+ranks.mistakes(
+    full_ranks=([3, 5], "Multiply the matrix by a vector of ones."),
+    one_null_vector=(
+        [2, 4],
+        "Ones are mapped to 0. So is another vector: into which direction may x move unseen?",
+    ),
+    directions_lost=(
+        [2, 2],
+        "So many directions are mapped to 0. The rank counts those that are left.",
+    ),
+    one_in_both=(
+        [1, 1],
+        "The first one is right. With five entries more of the directions are left.",
+    ),
+)
 
 
 @exercise.part(points=0.5, answer=Formula("d"))
@@ -298,19 +291,11 @@ def rank_general(ranks):
     return f"d - {3 - ranks[0]}"
 
 
-@rank_general.misconception()
-def one_direction_lost():
-    """Two directions are lost: a shift of all entries is one of them."""
-    return "d - 1"
-
-
-@rank_general.misconception()
-def nothing_lost():
-    """A shift of all entries changes nothing, so one direction at least is lost."""
-    return "d"
-
-
-@rank_general.misconception()
-def always_one():
-    """That is the rank for three entries. With more of them there is more to see."""
-    return "1"
+rank_general.mistakes(
+    one_direction_lost=("d - 1", "Two directions are lost: a shift of all entries is one of them."),
+    nothing_lost=(
+        "d",
+        "A shift of all entries changes nothing, so one direction at least is lost.",
+    ),
+    always_one=("1", "That is the rank for three entries. With more of them there is more to see."),
+)

@@ -163,22 +163,14 @@ def changed():
     return "C"
 
 
-@changed.misconception()
-def neither_changes():
-    """One of the two has means in which both sequences take part."""
-    return "A"
-
-
-@changed.misconception()
-def layer_norm_changes():
-    """What does layer norm know of another sequence while it normalises a token?"""
-    return "B"
-
-
-@changed.misconception()
-def both_change():
-    """One of the two looks at a single token at a time."""
-    return "D"
+changed.mistakes(
+    neither_changes=("A", "One of the two has means in which both sequences take part."),
+    layer_norm_changes=(
+        "B",
+        "What does layer norm know of another sequence while it normalises a token?",
+    ),
+    both_change=("D", "One of the two looks at a single token at a time."),
+)
 
 
 @exercise.part(points=2, answer=Essay())

@@ -52,34 +52,23 @@ def by_exponentials():
     return "exp(-L*log(2)/2)"
 
 
-@path.misconception(credit=0.5)
-def variances_divided():
-    """A norm divides by the deviation. The variance is its square."""
-    return "2**(-L)"
-
-
-@path.misconception()
-def path_untouched():
-    """In post-norm the path itself goes through every norm."""
-    return "1"
-
-
-@path.misconception()
-def variances_added():
-    """Every norm brings the variance back to 1, so the factors are multiplied."""
-    return "1/sqrt(1 + L)"
-
-
-@path.misconception()
-def factors_added():
-    """You added the factors of all steps. What comes through one step goes into the next."""
-    return "L/sqrt(2)"
-
-
-@path.misconception()
-def path_grows():
-    """A norm divides: what is on the path gets smaller."""
-    return "2**(L/2)"
+path.mistakes(
+    variances_divided=(
+        "2**(-L)",
+        "A norm divides by the deviation. The variance is its square.",
+        0.5,
+    ),
+    path_untouched=("1", "In post-norm the path itself goes through every norm."),
+    variances_added=(
+        "1/sqrt(1 + L)",
+        "Every norm brings the variance back to 1, so the factors are multiplied.",
+    ),
+    factors_added=(
+        "L/sqrt(2)",
+        "You added the factors of all steps. What comes through one step goes into the next.",
+    ),
+    path_grows=("2**(L/2)", "A norm divides: what is on the path gets smaller."),
+)
 
 
 @exercise.part(points=0.5, answer=Numbers())
@@ -103,34 +92,29 @@ def stream():
     return np.sqrt(1 + branches)
 
 
-@stream.misconception(credit=0.5)
-def variances_of_the_stream():
-    """These are the variances. Deviations are their roots."""
-    return 1 + branches
-
-
-@stream.misconception()
-def start_forgotten():
-    """The stream has the variance 1 before the first branch is added."""
-    return np.sqrt(branches)
-
-
-@stream.misconception()
-def deviations_added():
-    """You added deviations. Of independent numbers the variances are added: take the root last."""
-    return 1 + np.sqrt(branches)
-
-
-@stream.misconception()
-def deviations_multiplied():
-    """Variances of independent numbers are added; nothing is multiplied."""
-    return np.sqrt(2.0) ** branches
-
-
-@stream.misconception()
-def never_grows():
-    """In pre-norm nothing brings the stream back to variance 1: the norm is inside the branch."""
-    return np.ones(4)
+stream.mistakes(
+    variances_of_the_stream=(
+        1 + branches,
+        "These are the variances. Deviations are their roots.",
+        0.5,
+    ),
+    start_forgotten=(
+        np.sqrt(branches),
+        "The stream has the variance 1 before the first branch is added.",
+    ),
+    deviations_added=(
+        1 + np.sqrt(branches),
+        "You added deviations. Of independent numbers the variances are added: take the root last.",
+    ),
+    deviations_multiplied=(
+        np.sqrt(2.0) ** branches,
+        "Variances of independent numbers are added; nothing is multiplied.",
+    ),
+    never_grows=(
+        np.ones(4),
+        "In pre-norm nothing brings the stream back to variance 1: the norm is inside the branch.",
+    ),
+)
 
 
 @exercise.reference
@@ -345,28 +329,27 @@ def every_second_depth():
     return {"pre": (depths, pre), "post": (depths, post)}
 
 
-@last_block.misconception()
-def curves_exchanged():
-    """Exchanged, or not of the last block? `norm_first` is true where the norm comes first."""
-    return {"pre": (DEPTHS, POST), "post": (DEPTHS, PRE)}
-
-
-@last_block.misconception(credit=0.5)
-def sums_over_the_seeds():
-    """You added up what the four seeds give. A mean of them is asked for."""
-    return {"pre": (DEPTHS, 4 * PRE), "post": (DEPTHS, 4 * POST)}
-
-
-@last_block.misconception(credit=0.5)
-def norms_of_parameters_added():
-    """You added the norms of all parameters. Squares are added, and then the root is taken."""
-    return {"pre": (DEPTHS, 2.4 * PRE), "post": (DEPTHS, 2.5 * POST)}
-
-
-@last_block.misconception(credit=0.5)
-def always_post_norm():
-    """Both curves are those of post-norm: give `pre_norm` to `deep` and to your function."""
-    return {"pre": (DEPTHS, POST), "post": (DEPTHS, POST)}
+last_block.mistakes(
+    curves_exchanged=(
+        {"pre": (DEPTHS, POST), "post": (DEPTHS, PRE)},
+        "Exchanged, or not of the last block? `norm_first` is true where the norm comes first.",
+    ),
+    sums_over_the_seeds=(
+        {"pre": (DEPTHS, 4 * PRE), "post": (DEPTHS, 4 * POST)},
+        "You added up what the four seeds give. A mean of them is asked for.",
+        0.5,
+    ),
+    norms_of_parameters_added=(
+        {"pre": (DEPTHS, 2.4 * PRE), "post": (DEPTHS, 2.5 * POST)},
+        "You added the norms of all parameters. Squares are added, and then the root is taken.",
+        0.5,
+    ),
+    always_post_norm=(
+        {"pre": (DEPTHS, POST), "post": (DEPTHS, POST)},
+        "Both curves are those of post-norm: give `pre_norm` to `deep` and to your function.",
+        0.5,
+    ),
+)
 
 
 @exercise.part(points=2, answer=Essay())

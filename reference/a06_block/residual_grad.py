@@ -41,22 +41,15 @@ def the_other_way_round():
     return "J_F + I"
 
 
-@jacobian.misconception(credit=0.5)
-def number_one():
-    """1 is right for a single feature alone. What is the derivative of a vector by itself?"""
-    return "1 + J_F"
-
-
-@jacobian.misconception()
-def without_identity():
-    """That is the Jacobian of F. The shortcut has one, too."""
-    return "J_F"
-
-
-@jacobian.misconception()
-def product_with_identity():
-    """Sums have sums as derivatives, not products."""
-    return "I*J_F"
+jacobian.mistakes(
+    number_one=(
+        "1 + J_F",
+        "1 is right for a single feature alone. What is the derivative of a vector by itself?",
+        0.5,
+    ),
+    without_identity=("J_F", "That is the Jacobian of F. The shortcut has one, too."),
+    product_with_identity=("I*J_F", "Sums have sums as derivatives, not products."),
+)
 
 
 @exercise.part(points=0.75, answer=Numbers())
@@ -234,19 +227,8 @@ def claim():
     return "C"
 
 
-@claim.misconception()
-def never_vanishes():
-    """Look at your two numbers for slopes of −1 and −½."""
-    return "A"
-
-
-@claim.misconception()
-def scalar_one():
-    """What is added is a matrix, and a product of several can have any size."""
-    return "B"
-
-
-@claim.misconception()
-def no_effect():
-    """Compare your numbers with and without the shortcut."""
-    return "D"
+claim.mistakes(
+    never_vanishes=("A", "Look at your two numbers for slopes of −1 and −½."),
+    scalar_one=("B", "What is added is a matrix, and a product of several can have any size."),
+    no_effect=("D", "Compare your numbers with and without the shortcut."),
+)

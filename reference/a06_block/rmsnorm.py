@@ -97,22 +97,14 @@ def equal_when():
     return "B"
 
 
-@equal_when.misconception()
-def unit_length():
-    """Try (0.6, 0.8): what does layer norm make of it?"""
-    return "A"
-
-
-@equal_when.misconception()
-def positive_entries():
-    """Try your x, whose entries are all positive."""
-    return "C"
-
-
-@equal_when.misconception()
-def never_equal():
-    """What does layer norm do to a vector from which there is no mean to subtract?"""
-    return "D"
+equal_when.mistakes(
+    unit_length=("A", "Try (0.6, 0.8): what does layer norm make of it?"),
+    positive_entries=("C", "Try your x, whose entries are all positive."),
+    never_equal=(
+        "D",
+        "What does layer norm do to a vector from which there is no mean to subtract?",
+    ),
+)
 
 
 @exercise.part(points=0.5, answer=Count())
@@ -121,25 +113,16 @@ def parameters():
     return [2 * 512, 512]
 
 
-@parameters.misconception(credit=0.5)
-def a_shift_in_both():
-    """RMSNorm has a scale alone: it neither subtracts a mean nor adds a shift."""
-    return [2 * 512, 2 * 512]
-
-
-@parameters.misconception(credit=0.5)
-def a_shift_in_neither():
-    """Layer norm learns a shift besides its scale."""
-    return [512, 512]
-
-
-@parameters.misconception()
-def one_for_all():
-    """Scale and shift are vectors: every feature has its own."""
-    return [2, 1]
-
-
-@parameters.misconception()
-def mean_and_deviation():
-    """Mean and deviation are computed from each token. Parameters are what training changes."""
-    return [4 * 512, 2 * 512]
+parameters.mistakes(
+    a_shift_in_both=(
+        [2 * 512, 2 * 512],
+        "RMSNorm has a scale alone: it neither subtracts a mean nor adds a shift.",
+        0.5,
+    ),
+    a_shift_in_neither=([512, 512], "Layer norm learns a shift besides its scale.", 0.5),
+    one_for_all=([2, 1], "Scale and shift are vectors: every feature has its own."),
+    mean_and_deviation=(
+        [4 * 512, 2 * 512],
+        "Mean and deviation are computed from each token. Parameters are what training changes.",
+    ),
+)

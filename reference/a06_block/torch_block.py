@@ -34,22 +34,14 @@ def growth():
     return 1 / 0.9
 
 
-@growth.misconception()
-def mean_is_kept():
-    """It is the mean that is kept. What is left is divided by 0.9, and squares feel that twice."""
-    return 1
-
-
-@growth.misconception()
-def divided_for_all():
-    """You divided all numbers by 0.9. A tenth of them are 0."""
-    return 1 / 0.81
-
-
-@growth.misconception()
-def not_divided():
-    """That would be so if what is left stayed as it is. It is divided by 1 − p."""
-    return 0.9
+growth.mistakes(
+    mean_is_kept=(
+        1,
+        "It is the mean that is kept. What is left is divided by 0.9, and squares feel that twice.",
+    ),
+    divided_for_all=(1 / 0.81, "You divided all numbers by 0.9. A tenth of them are 0."),
+    not_divided=(0.9, "That would be so if what is left stayed as it is. It is divided by 1 − p."),
+)
 
 
 @exercise.reference(without=ATTENTION)

@@ -152,31 +152,17 @@ def saved(dense, n, m):
     return left.get((n + m) ** 2 - int(dense), "n*m")
 
 
-@saved.misconception()
-def both_crossings():
-    """One of the two crossings is there: the target looks at the source."""
-    return "2*n*m"
-
-
-@saved.misconception()
-def difference_upside_down():
-    """You subtracted the other way round."""
-    return "-n*m"
-
-
-@saved.misconception()
-def a_square_left_over():
-    """Both squares are in both counts."""
-    return "n*m + m**2"
-
-
-@saved.misconception()
-def allowed_pairs_subtracted():
-    """You subtracted the pairs that are allowed. The dense count holds the blocked ones as well."""
-    return "n*m + m*(m - 1)/2"
-
-
-@saved.misconception()
-def blocked_by_the_mask():
-    """The pairs that the mask blocks are in both counts. Whose queries meet whose keys in one?"""
-    return "m*(m - 1)/2"
+saved.mistakes(
+    both_crossings=("2*n*m", "One of the two crossings is there: the target looks at the source."),
+    difference_upside_down=("-n*m", "You subtracted the other way round."),
+    a_square_left_over=("n*m + m**2", "Both squares are in both counts."),
+    allowed_pairs_subtracted=(
+        "n*m + m*(m - 1)/2",
+        "You subtracted the pairs that are allowed. The dense count holds the blocked ones as "
+        "well.",
+    ),
+    blocked_by_the_mask=(
+        "m*(m - 1)/2",
+        "The pairs that the mask blocks are in both counts. Whose queries meet whose keys in one?",
+    ),
+)

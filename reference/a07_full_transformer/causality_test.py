@@ -362,19 +362,8 @@ def may_influence():
     return "B"
 
 
-@may_influence.misconception()
-def not_itself():
-    """Without its own token, output 0 would depend on nothing at all."""
-    return "A"
-
-
-@may_influence.misconception()
-def later_ones():
-    """Those are the ones that are not known yet when token i has been written."""
-    return "C"
-
-
-@may_influence.misconception()
-def neighbours_only():
-    """A causal model need not forget: what came long ago may count."""
-    return "D"
+may_influence.mistakes(
+    not_itself=("A", "Without its own token, output 0 would depend on nothing at all."),
+    later_ones=("C", "Those are the ones that are not known yet when token i has been written."),
+    neighbours_only=("D", "A causal model need not forget: what came long ago may count."),
+)

@@ -70,40 +70,31 @@ def numbers():
     return [3, 3, 2]
 
 
-@numbers.misconception()
-def two_sublayers():
-    """You counted an encoder layer. A decoder layer looks at the source as well."""
-    return [2, 2, 2]
-
-
-@numbers.misconception(credit=0.5)
-def attentions_as_one():
-    """You took the two attentions for one sublayer. Each has a sum and a norm of its own."""
-    return [2, 3, 2]
-
-
-@numbers.misconception()
-def no_norm_after_cross_attention():
-    """Every sublayer is followed by a norm."""
-    return [3, 2, 2]
-
-
-@numbers.misconception()
-def norms_as_sublayers():
-    """You counted the norms as sublayers. They belong to the sublayer before them."""
-    return [6, 3, 2]
-
-
-@numbers.misconception(credit=0.5)
-def one_norm_in_the_encoder():
-    """An encoder layer has more than one sublayer, and a norm behind each."""
-    return [3, 3, 1]
-
-
-@numbers.misconception()
-def norms_of_a_decoder_in_both():
-    """The third norm belongs to the attention to the source. An encoder layer has none."""
-    return [3, 3, 3]
+numbers.mistakes(
+    two_sublayers=(
+        [2, 2, 2],
+        "You counted an encoder layer. A decoder layer looks at the source as well.",
+    ),
+    attentions_as_one=(
+        [2, 3, 2],
+        "You took the two attentions for one sublayer. Each has a sum and a norm of its own.",
+        0.5,
+    ),
+    no_norm_after_cross_attention=([3, 2, 2], "Every sublayer is followed by a norm."),
+    norms_as_sublayers=(
+        [6, 3, 2],
+        "You counted the norms as sublayers. They belong to the sublayer before them.",
+    ),
+    one_norm_in_the_encoder=(
+        [3, 3, 1],
+        "An encoder layer has more than one sublayer, and a norm behind each.",
+        0.5,
+    ),
+    norms_of_a_decoder_in_both=(
+        [3, 3, 3],
+        "The third norm belongs to the attention to the source. An encoder layer has none.",
+    ),
+)
 
 
 @exercise.part(points=2, answer=Count())
@@ -112,46 +103,38 @@ def affected():
     return [[0, 0, 0, 1, 1], [1, 1, 1, 1, 1]]
 
 
-@affected.misconception()
-def no_mask():
-    """Positions before token 3 can't see it: masked attention lets nobody look ahead."""
-    return [[1, 1, 1, 1, 1], [1, 1, 1, 1, 1]]
-
-
-@affected.misconception()
-def own_position_left_out():
-    """A position sees its own token, too."""
-    return [[0, 0, 0, 0, 1], [1, 1, 1, 1, 1]]
-
-
-@affected.misconception()
-def earlier_ones():
-    """You marked the positions that token 3 can see. Which ones can see token 3?"""
-    return [[1, 1, 1, 1, 0], [1, 1, 1, 1, 1]]
-
-
-@affected.misconception()
-def counted_from_one():
-    """You counted from 1. Positions start at 0 here: token 3 is the last but one of five."""
-    return [[0, 0, 1, 1, 1], [1, 1, 1, 1, 1]]
-
-
-@affected.misconception()
-def nobody_looks_back():
-    """Later positions may look back: they see token 3."""
-    return [[0, 0, 0, 1, 0], [1, 1, 1, 1, 1]]
-
-
-@affected.misconception(credit=0.5)
-def source_masked_as_well():
-    """The whole source is known beforehand: every target position may look at all of it."""
-    return [[0, 0, 0, 1, 1], [0, 0, 0, 0, 1]]
-
-
-@affected.misconception(credit=0.5)
-def source_without_effect():
-    """In the middle of its layer every target position looks at the source."""
-    return [[0, 0, 0, 1, 1], [0, 0, 0, 0, 0]]
+affected.mistakes(
+    no_mask=(
+        [[1, 1, 1, 1, 1], [1, 1, 1, 1, 1]],
+        "Positions before token 3 can't see it: masked attention lets nobody look ahead.",
+    ),
+    own_position_left_out=(
+        [[0, 0, 0, 0, 1], [1, 1, 1, 1, 1]],
+        "A position sees its own token, too.",
+    ),
+    earlier_ones=(
+        [[1, 1, 1, 1, 0], [1, 1, 1, 1, 1]],
+        "You marked the positions that token 3 can see. Which ones can see token 3?",
+    ),
+    counted_from_one=(
+        [[0, 0, 1, 1, 1], [1, 1, 1, 1, 1]],
+        "You counted from 1. Positions start at 0 here: token 3 is the last but one of five.",
+    ),
+    nobody_looks_back=(
+        [[0, 0, 0, 1, 0], [1, 1, 1, 1, 1]],
+        "Later positions may look back: they see token 3.",
+    ),
+    source_masked_as_well=(
+        [[0, 0, 0, 1, 1], [0, 0, 0, 0, 1]],
+        "The whole source is known beforehand: every target position may look at all of it.",
+        0.5,
+    ),
+    source_without_effect=(
+        [[0, 0, 0, 1, 1], [0, 0, 0, 0, 0]],
+        "In the middle of its layer every target position looks at the source.",
+        0.5,
+    ),
+)
 
 
 @exercise.part(points=2, answer=Essay())

@@ -316,40 +316,32 @@ def silent():
     return "AB"
 
 
-@silent.misconception()
-def scale_thought_silent():
-    """You marked “Scores are not divided …”. Small scores are not 0: what do their weights do?"""
-    return "ABC"
-
-
-@silent.misconception()
-def epsilon_thought_silent():
-    """You marked “The blocks' norms have no ε”. Fresh streams are small: how small beside ε?"""
-    return "ABE"
-
-
-@silent.misconception()
-def mask_thought_silent():
-    """You marked “The mask is missing”. What does the first symbol read then?"""
-    return "ABD"
-
-
-@silent.misconception()
-def exchange_thought_silent():
-    """You marked “Gate and up are exchanged”. Are the two matrices alike?"""
-    return "ABF"
-
-
-@silent.misconception()
-def shared_gains_overlooked():
-    """You left out “Both norms of a block …”. Which gains has a fresh model?"""
-    return "A"
-
-
-@silent.misconception()
-def missing_gains_overlooked():
-    """You left out “In the blocks' norms the gains …”. Which gains has a fresh model?"""
-    return "B"
+silent.mistakes(
+    scale_thought_silent=(
+        "ABC",
+        "You marked “Scores are not divided …”. Small scores are not 0: what do their weights do?",
+    ),
+    epsilon_thought_silent=(
+        "ABE",
+        "You marked “The blocks' norms have no ε”. Fresh streams are small: how small beside ε?",
+    ),
+    mask_thought_silent=(
+        "ABD",
+        "You marked “The mask is missing”. What does the first symbol read then?",
+    ),
+    exchange_thought_silent=(
+        "ABF",
+        "You marked “Gate and up are exchanged”. Are the two matrices alike?",
+    ),
+    shared_gains_overlooked=(
+        "A",
+        "You left out “Both norms of a block …”. Which gains has a fresh model?",
+    ),
+    missing_gains_overlooked=(
+        "B",
+        "You left out “In the blocks' norms the gains …”. Which gains has a fresh model?",
+    ),
+)
 
 
 @exercise.part(points=0.5, answer=Choice(SLIPS, multiple=True))
@@ -358,37 +350,29 @@ def dear():
     return "DF"
 
 
-@dear.misconception()
-def scale_thought_dear():
-    """You marked “Scores are not divided …”. How large are this model's scores? Measure it."""
-    return "CDF"
-
-
-@dear.misconception()
-def epsilon_thought_dear():
-    """You marked “The blocks' norms have no ε”. How large is the trained stream beside ε?"""
-    return "DEF"
-
-
-@dear.misconception()
-def missing_gains_thought_dear():
-    """You marked “In the blocks' norms the gains …”. Print the gains, then measure it."""
-    return "ADF"
-
-
-@dear.misconception()
-def shared_gains_thought_dear():
-    """You marked “Both norms of a block …”. Compare the two, then measure it."""
-    return "BDF"
-
-
-@dear.misconception()
-def mask_thought_cheap():
-    """You left out “The mask is missing”. Was the model trained with later symbols in sight?"""
-    return "F"
-
-
-@dear.misconception()
-def exchange_thought_cheap():
-    """You left out “Gate and up are exchanged”. After training the two are no longer alike."""
-    return "D"
+dear.mistakes(
+    scale_thought_dear=(
+        "CDF",
+        "You marked “Scores are not divided …”. How large are this model's scores? Measure it.",
+    ),
+    epsilon_thought_dear=(
+        "DEF",
+        "You marked “The blocks' norms have no ε”. How large is the trained stream beside ε?",
+    ),
+    missing_gains_thought_dear=(
+        "ADF",
+        "You marked “In the blocks' norms the gains …”. Print the gains, then measure it.",
+    ),
+    shared_gains_thought_dear=(
+        "BDF",
+        "You marked “Both norms of a block …”. Compare the two, then measure it.",
+    ),
+    mask_thought_cheap=(
+        "F",
+        "You left out “The mask is missing”. Was the model trained with later symbols in sight?",
+    ),
+    exchange_thought_cheap=(
+        "D",
+        "You left out “Gate and up are exchanged”. After training the two are no longer alike.",
+    ),
+)

@@ -217,34 +217,19 @@ def greedy_probability():
     return 0.6 * 0.5
 
 
-@greedy_probability.misconception()
-def first_step_only():
-    """That is the first token. The sequence has two."""
-    return 0.6
-
-
-@greedy_probability.misconception()
-def second_step_only():
-    """That is the second token, given the first. The sequence has both."""
-    return 0.5
-
-
-@greedy_probability.misconception()
-def probabilities_added():
-    """You added. Both tokens must come, one after the other."""
-    return 0.6 + 0.5
-
-
-@greedy_probability.misconception()
-def not_what_greedy_finds():
-    """Greedy decoding decides on the first token before it looks at the second."""
-    return 0.4 * 0.9
-
-
-@greedy_probability.misconception()
-def second_of_the_other_branch():
-    """After the first token that greedy takes, no second one has that probability."""
-    return 0.6 * 0.9
+greedy_probability.mistakes(
+    first_step_only=(0.6, "That is the first token. The sequence has two."),
+    second_step_only=(0.5, "That is the second token, given the first. The sequence has both."),
+    probabilities_added=(0.6 + 0.5, "You added. Both tokens must come, one after the other."),
+    not_what_greedy_finds=(
+        0.4 * 0.9,
+        "Greedy decoding decides on the first token before it looks at the second.",
+    ),
+    second_of_the_other_branch=(
+        0.6 * 0.9,
+        "After the first token that greedy takes, no second one has that probability.",
+    ),
+)
 
 
 @exercise.part(points=0.5, answer=Numbers())
@@ -253,19 +238,11 @@ def best_probability():
     return 0.4 * 0.9
 
 
-@best_probability.misconception()
-def greedy_taken_for_best():
-    """Compare the sequences that begin with the other token."""
-    return 0.6 * 0.5
-
-
-@best_probability.misconception()
-def largest_second_step():
-    """That is the second token, given the first. The sequence has both."""
-    return 0.9
-
-
-@best_probability.misconception()
-def largest_of_each():
-    """These two belong to different sequences: the second depends on the first."""
-    return 0.6 * 0.9
+best_probability.mistakes(
+    greedy_taken_for_best=(0.6 * 0.5, "Compare the sequences that begin with the other token."),
+    largest_second_step=(0.9, "That is the second token, given the first. The sequence has both."),
+    largest_of_each=(
+        0.6 * 0.9,
+        "These two belong to different sequences: the second depends on the first.",
+    ),
+)

@@ -24,22 +24,17 @@ def hidden_predicted():
     return 0.15 * 512
 
 
-@hidden_predicted.misconception()
-def mask_tokens_only():
-    """You counted those that become the mask token. All selected ones are predicted."""
-    return 0.12 * 512
-
-
-@hidden_predicted.misconception()
-def changed_tokens_only():
-    """You left out the selected tokens that stay as they are. They are predicted, too."""
-    return 0.135 * 512
-
-
-@hidden_predicted.misconception()
-def the_rest():
-    """These are the tokens that were not selected."""
-    return 0.85 * 512
+hidden_predicted.mistakes(
+    mask_tokens_only=(
+        0.12 * 512,
+        "You counted those that become the mask token. All selected ones are predicted.",
+    ),
+    changed_tokens_only=(
+        0.135 * 512,
+        "You left out the selected tokens that stay as they are. They are predicted, too.",
+    ),
+    the_rest=(0.85 * 512, "These are the tokens that were not selected."),
+)
 
 
 @exercise.part(points=0.5, answer=Numbers())
@@ -48,28 +43,24 @@ def fractions():
     return [0.12, 0.015, 0.015]
 
 
-@fractions.misconception()
-def of_the_selected():
-    """These are fractions of the selected tokens. Fractions of all tokens are asked for."""
-    return [0.8, 0.1, 0.1]
-
-
-@fractions.misconception()
-def unselected_counted_as_staying():
-    """You added the tokens that were never selected. Of the selected ones, some stay."""
-    return [0.12, 0.015, 0.865]
-
-
-@fractions.misconception()
-def never_selected():
-    """The last one is the fraction that was never selected. Of the selected ones, some stay."""
-    return [0.12, 0.015, 0.85]
-
-
-@fractions.misconception()
-def first_one_of_all_tokens():
-    """The last two are fractions of the selected tokens. Fractions of all tokens are asked for."""
-    return [0.12, 0.1, 0.1]
+fractions.mistakes(
+    of_the_selected=(
+        [0.8, 0.1, 0.1],
+        "These are fractions of the selected tokens. Fractions of all tokens are asked for.",
+    ),
+    unselected_counted_as_staying=(
+        [0.12, 0.015, 0.865],
+        "You added the tokens that were never selected. Of the selected ones, some stay.",
+    ),
+    never_selected=(
+        [0.12, 0.015, 0.85],
+        "The last one is the fraction that was never selected. Of the selected ones, some stay.",
+    ),
+    first_one_of_all_tokens=(
+        [0.12, 0.1, 0.1],
+        "The last two are fractions of the selected tokens. Fractions of all tokens are asked for.",
+    ),
+)
 
 
 @exercise.part(points=0.5, answer=Count())
@@ -102,16 +93,13 @@ def pairs_both_ways():
     return 512 * 512
 
 
-@pairs_both_ways.misconception()
-def each_pair_once():
-    """A token may look at another one, and that one back: these are two pairs."""
-    return 512 * 513 // 2
-
-
-@pairs_both_ways.misconception()
-def not_at_themselves():
-    """A token may look at itself, too."""
-    return 512 * 511
+pairs_both_ways.mistakes(
+    each_pair_once=(
+        512 * 513 // 2,
+        "A token may look at another one, and that one back: these are two pairs.",
+    ),
+    not_at_themselves=(512 * 511, "A token may look at itself, too."),
+)
 
 
 @exercise.part(points=0.5, answer=Count())
@@ -120,16 +108,10 @@ def pairs_backwards():
     return 512 * 513 // 2
 
 
-@pairs_backwards.misconception()
-def diagonal_left_out():
-    """A token may look at itself, too."""
-    return 512 * 511 // 2
-
-
-@pairs_backwards.misconception()
-def half_of_all():
-    """Half of all pairs would halve the diagonal, too."""
-    return 512 * 512 // 2
+pairs_backwards.mistakes(
+    diagonal_left_out=(512 * 511 // 2, "A token may look at itself, too."),
+    half_of_all=(512 * 512 // 2, "Half of all pairs would halve the diagonal, too."),
+)
 
 
 @exercise.part(
@@ -150,19 +132,17 @@ def meanings():
     return "C"
 
 
-@meanings.misconception()
-def hidden_in_the_scores():
-    """In masked-token training the other tokens may look at the place. What do they see there?"""
-    return "A"
-
-
-@meanings.misconception()
-def replaced_in_both():
-    """Which token would a causal mask put into the input? Compare the inputs of the two."""
-    return "B"
-
-
-@meanings.misconception()
-def needs_a_causal_mask():
-    """Look at the pairs that you counted: who sees whom while hidden tokens are predicted?"""
-    return "D"
+meanings.mistakes(
+    hidden_in_the_scores=(
+        "A",
+        "In masked-token training the other tokens may look at the place. What do they see there?",
+    ),
+    replaced_in_both=(
+        "B",
+        "Which token would a causal mask put into the input? Compare the inputs of the two.",
+    ),
+    needs_a_causal_mask=(
+        "D",
+        "Look at the pairs that you counted: who sees whom while hidden tokens are predicted?",
+    ),
+)

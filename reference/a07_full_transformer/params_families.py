@@ -43,22 +43,20 @@ def with_the_own_count():
     return count({**BODY, "V": GPT_WORDS, "final_norm": True}) + GPT_POSITIONS * D
 
 
-@gpt2_tied.misconception()
-def positions_forgotten():
-    """The table of positions is missing: this model learns its positions."""
-    return GPT_WORDS * D + LAYERS * LAYER + NORM
-
-
-@gpt2_tied.misconception()
-def final_norm_forgotten():
-    """The norm behind the last layer is missing."""
-    return (GPT_WORDS + GPT_POSITIONS) * D + LAYERS * LAYER
-
-
-@gpt2_tied.misconception()
-def final_norm_without_shift():
-    """768 are missing: the norm behind the last layer has a scale and a shift."""
-    return (GPT_WORDS + GPT_POSITIONS) * D + LAYERS * LAYER + D
+gpt2_tied.mistakes(
+    positions_forgotten=(
+        GPT_WORDS * D + LAYERS * LAYER + NORM,
+        "The table of positions is missing: this model learns its positions.",
+    ),
+    final_norm_forgotten=(
+        (GPT_WORDS + GPT_POSITIONS) * D + LAYERS * LAYER,
+        "The norm behind the last layer is missing.",
+    ),
+    final_norm_without_shift=(
+        (GPT_WORDS + GPT_POSITIONS) * D + LAYERS * LAYER + D,
+        "768 are missing: the norm behind the last layer has a scale and a shift.",
+    ),
+)
 
 
 @gpt2_tied.misconception()
@@ -177,28 +175,21 @@ def twelve_layers():
     return LAYERS * LAYER
 
 
-@twelve_layers.misconception()
-def twelve_without_norms():
-    """These layers' norms, or the biases of their attention, are missing."""
-    return LAYERS * (LAYER - 2 * NORM)
-
-
-@twelve_layers.misconception()
-def twelve_without_biases():
-    """All linear maps of these layers have biases."""
-    return LAYERS * (LAYER - 5 * D - F)
-
-
-@twelve_layers.misconception()
-def single_layer():
-    """That is one layer."""
-    return LAYER
-
-
-@twelve_layers.misconception()
-def twelve_decoder_layers():
-    """There is no source here to look at: the layers have one attention and two norms."""
-    return LAYERS * (LAYER + 4 * (D * D + D) + NORM)
+twelve_layers.mistakes(
+    twelve_without_norms=(
+        LAYERS * (LAYER - 2 * NORM),
+        "These layers' norms, or the biases of their attention, are missing.",
+    ),
+    twelve_without_biases=(
+        LAYERS * (LAYER - 5 * D - F),
+        "All linear maps of these layers have biases.",
+    ),
+    single_layer=(LAYER, "That is one layer."),
+    twelve_decoder_layers=(
+        LAYERS * (LAYER + 4 * (D * D + D) + NORM),
+        "There is no source here to look at: the layers have one attention and two norms.",
+    ),
+)
 
 
 @exercise.part(points=0.5, answer=Count())
@@ -207,13 +198,7 @@ def rule():
     return 12 * LAYERS * D * D
 
 
-@rule.misconception()
-def rule_for_one_layer():
-    """That is one layer: L is their number."""
-    return 12 * D * D
-
-
-@rule.misconception()
-def exact_count():
-    """This is the exact count. The rule leaves biases and norms out."""
-    return LAYERS * LAYER
+rule.mistakes(
+    rule_for_one_layer=(12 * D * D, "That is one layer: L is their number."),
+    exact_count=(LAYERS * LAYER, "This is the exact count. The rule leaves biases and norms out."),
+)

@@ -164,28 +164,24 @@ def biases_as_counted(encoder_layer, d, f):
     return f"12*d**2 + 4*d + {multiple}*d"
 
 
-@encoder_formula.misconception()
-def formula_of_matrices():
-    """These are the matrices. Biases and norms add a multiple of d."""
-    return "12*d**2"
-
-
-@encoder_formula.misconception()
-def formula_without_norms():
-    """4d are missing: the norms of both sublayers, or the biases of the attention."""
-    return "12*d**2 + 9*d"
-
-
-@encoder_formula.misconception()
-def formula_with_one_norm():
-    """You counted one norm, or no shifts. Each sublayer is followed by a norm with both."""
-    return "12*d**2 + 11*d"
-
-
-@encoder_formula.misconception()
-def formula_without_biases():
-    """The biases are missing: every linear map has one number for each of its outputs."""
-    return "12*d**2 + 4*d"
+encoder_formula.mistakes(
+    formula_of_matrices=(
+        "12*d**2",
+        "These are the matrices. Biases and norms add a multiple of d.",
+    ),
+    formula_without_norms=(
+        "12*d**2 + 9*d",
+        "4d are missing: the norms of both sublayers, or the biases of the attention.",
+    ),
+    formula_with_one_norm=(
+        "12*d**2 + 11*d",
+        "You counted one norm, or no shifts. Each sublayer is followed by a norm with both.",
+    ),
+    formula_without_biases=(
+        "12*d**2 + 4*d",
+        "The biases are missing: every linear map has one number for each of its outputs.",
+    ),
+)
 
 
 @exercise.part(points=1, answer=Formula("d"))
@@ -195,52 +191,37 @@ def decoder_formula(encoder_formula, encoder_layer, decoder_layer, d):
     return f"{encoder_formula.expression} + {more - 4 * d}*d + 4*d**2"
 
 
-@decoder_formula.misconception()
-def decoder_matrices():
-    """These are the matrices. Biases and norms add a multiple of d."""
-    return "16*d**2"
-
-
-@decoder_formula.misconception()
-def formula_of_an_encoder_layer():
-    """This is an encoder layer. Which sublayer has a decoder layer in addition?"""
-    return "12*d**2 + 13*d"
-
-
-@decoder_formula.misconception()
-def formula_of_two_encoder_layers():
-    """You doubled the encoder layer. One sublayer comes in addition, and its norm."""
-    return "24*d**2 + 26*d"
-
-
-@decoder_formula.misconception()
-def decoder_without_biases():
-    """The biases are missing: every linear map has one number for each of its outputs."""
-    return "16*d**2 + 6*d"
-
-
-@decoder_formula.misconception()
-def decoder_scales_alone():
-    """Your norms learn one vector each. Is there a shift beside the scale?"""
-    return "16*d**2 + 16*d"
-
-
-@decoder_formula.misconception()
-def two_norms_only():
-    """You counted the norms of an encoder layer. A decoder layer has one more sublayer."""
-    return "16*d**2 + 17*d"
-
-
-@decoder_formula.misconception()
-def additional_biases_left_out():
-    """The maps of the additional sublayer have biases, too."""
-    return "16*d**2 + 15*d"
-
-
-@decoder_formula.misconception()
-def decoder_without_norms():
-    """The norms are missing: each sublayer is followed by one."""
-    return "16*d**2 + 13*d"
+decoder_formula.mistakes(
+    decoder_matrices=("16*d**2", "These are the matrices. Biases and norms add a multiple of d."),
+    formula_of_an_encoder_layer=(
+        "12*d**2 + 13*d",
+        "This is an encoder layer. Which sublayer has a decoder layer in addition?",
+    ),
+    formula_of_two_encoder_layers=(
+        "24*d**2 + 26*d",
+        "You doubled the encoder layer. One sublayer comes in addition, and its norm.",
+    ),
+    decoder_without_biases=(
+        "16*d**2 + 6*d",
+        "The biases are missing: every linear map has one number for each of its outputs.",
+    ),
+    decoder_scales_alone=(
+        "16*d**2 + 16*d",
+        "Your norms learn one vector each. Is there a shift beside the scale?",
+    ),
+    two_norms_only=(
+        "16*d**2 + 17*d",
+        "You counted the norms of an encoder layer. A decoder layer has one more sublayer.",
+    ),
+    additional_biases_left_out=(
+        "16*d**2 + 15*d",
+        "The maps of the additional sublayer have biases, too.",
+    ),
+    decoder_without_norms=(
+        "16*d**2 + 13*d",
+        "The norms are missing: each sublayer is followed by one.",
+    ),
+)
 
 
 @exercise.reference

@@ -217,16 +217,10 @@ def encoder_layer(attention, feed_forward, d, f):
     return f"{times(attention, d * d) + 4 * times(feed_forward, d * f)}*d**2"
 
 
-@encoder_layer.misconception()
-def feed_forward_once():
-    """The feed-forward layer has two matrices."""
-    return "8*d**2"
-
-
-@encoder_layer.misconception()
-def heads_output_forgotten():
-    """The matrix after the heads is missing."""
-    return "11*d**2"
+encoder_layer.mistakes(
+    feed_forward_once=("8*d**2", "The feed-forward layer has two matrices."),
+    heads_output_forgotten=("11*d**2", "The matrix after the heads is missing."),
+)
 
 
 @exercise.part(points=0.5, answer=Formula("d"))

@@ -28,34 +28,25 @@ def norms():
     return [np.sqrt(D / 2), 1.0, np.sqrt(D)]
 
 
-@norms.misconception()
-def every_column_one():
-    """A sine and a cosine are a pair: their squares together make 1."""
-    return [np.sqrt(D), 1.0, np.sqrt(D)]
-
-
-@norms.misconception()
-def one_pair():
-    """That is one pair of sine and cosine. An encoding has many of them."""
-    return [1.0, 1.0, np.sqrt(D)]
-
-
-@norms.misconception()
-def squared_norms():
-    """These are the squares of the norms."""
-    return [D / 2, 1.0, D]
-
-
-@norms.misconception()
-def one_entry_each():
-    """You gave the size of an entry. A norm is of all 512 together."""
-    return [np.sqrt(0.5), 1 / np.sqrt(D), 1.0]
-
-
-@norms.misconception()
-def factor_of_the_width():
-    """You multiplied by d. The factor is chosen so that each entry gets variance 1."""
-    return [np.sqrt(D / 2), 1.0, D]
+norms.mistakes(
+    every_column_one=(
+        [np.sqrt(D), 1.0, np.sqrt(D)],
+        "A sine and a cosine are a pair: their squares together make 1.",
+    ),
+    one_pair=(
+        [1.0, 1.0, np.sqrt(D)],
+        "That is one pair of sine and cosine. An encoding has many of them.",
+    ),
+    squared_norms=([D / 2, 1.0, D], "These are the squares of the norms."),
+    one_entry_each=(
+        [np.sqrt(0.5), 1 / np.sqrt(D), 1.0],
+        "You gave the size of an entry. A norm is of all 512 together.",
+    ),
+    factor_of_the_width=(
+        [np.sqrt(D / 2), 1.0, D],
+        "You multiplied by d. The factor is chosen so that each entry gets variance 1.",
+    ),
+)
 
 
 @exercise.part(points=1, answer=Numbers())

@@ -331,22 +331,14 @@ def where_attention_is():
     return "C"
 
 
-@where_attention_is.misconception()
-def once_before_the_layers():
-    """Then one layer would be the feed-forward layer alone. What does each layer consist of?"""
-    return "A"
-
-
-@where_attention_is.misconception()
-def cross_attention_once():
-    """Every decoder layer has three sublayers, so there are 18."""
-    return "B"
-
-
-@where_attention_is.misconception()
-def layers_divided():
-    """No layer is for one kind of attention alone: all six are built alike."""
-    return "D"
+where_attention_is.mistakes(
+    once_before_the_layers=(
+        "A",
+        "Then one layer would be the feed-forward layer alone. What does each layer consist of?",
+    ),
+    cross_attention_once=("B", "Every decoder layer has three sublayers, so there are 18."),
+    layers_divided=("D", "No layer is for one kind of attention alone: all six are built alike."),
+)
 
 
 @exercise.part(points=0.5, answer=Shape(names="V"))
@@ -389,22 +381,17 @@ def row_predicts():
     return "D"
 
 
-@row_predicts.misconception()
-def its_own_input():
-    """That token is known: it goes in at this very position."""
-    return "A"
-
-
-@row_predicts.misconception()
-def aligned_with_the_source():
-    """The rows belong to the target. Source and target need not even have the same length."""
-    return "B"
-
-
-@row_predicts.misconception()
-def columns_add_up():
-    """A softmax acts on the last axis here: at each position one token is chosen."""
-    return "C"
+row_predicts.mistakes(
+    its_own_input=("A", "That token is known: it goes in at this very position."),
+    aligned_with_the_source=(
+        "B",
+        "The rows belong to the target. Source and target need not even have the same length.",
+    ),
+    columns_add_up=(
+        "C",
+        "A softmax acts on the last axis here: at each position one token is chosen.",
+    ),
+)
 
 
 @exercise.part(points=1, answer=one_pass)

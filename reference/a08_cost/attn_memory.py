@@ -176,22 +176,11 @@ def table_bytes():
     return 4 * lengths**2
 
 
-@table_bytes.misconception()
-def table_of_entries():
-    """These are entries. A float32 takes four bytes."""
-    return lengths**2
-
-
-@table_bytes.misconception()
-def table_in_float64():
-    """That is float64. Here float32 is asked for."""
-    return 8 * lengths**2
-
-
-@table_bytes.misconception()
-def table_of_rows():
-    """You counted one row for each n. A matrix has n of them."""
-    return 4 * lengths
+table_bytes.mistakes(
+    table_of_entries=(lengths**2, "These are entries. A float32 takes four bytes."),
+    table_in_float64=(8 * lengths**2, "That is float64. Here float32 is asked for."),
+    table_of_rows=(4 * lengths, "You counted one row for each n. A matrix has n of them."),
+)
 
 
 @exercise.part(points=1, answer=Numbers(unit="MB"))
@@ -254,28 +243,18 @@ def qkvo_mib():
     return 4 * 8192 * 64 * 4 / 2**20
 
 
-@qkvo_mib.misconception()
-def one_of_four():
-    """That is one of the four arrays."""
-    return 8192 * 64 * 4 / 2**20
-
-
-@qkvo_mib.misconception()
-def qkvo_in_mb():
-    """These are MB. A MiB is a power of 1024."""
-    return 4 * 8192 * 64 * 4 / 1e6
-
-
-@qkvo_mib.misconception()
-def output_not_counted():
-    """These are Q, K and V. The output has their size, too."""
-    return 3 * 8192 * 64 * 4 / 2**20
-
-
-@qkvo_mib.misconception()
-def qkvo_in_float64():
-    """That is float64; in float32 a number takes four bytes."""
-    return 4 * 8192 * 64 * 8 / 2**20
+qkvo_mib.mistakes(
+    one_of_four=(8192 * 64 * 4 / 2**20, "That is one of the four arrays."),
+    qkvo_in_mb=(4 * 8192 * 64 * 4 / 1e6, "These are MB. A MiB is a power of 1024."),
+    output_not_counted=(
+        3 * 8192 * 64 * 4 / 2**20,
+        "These are Q, K and V. The output has their size, too.",
+    ),
+    qkvo_in_float64=(
+        4 * 8192 * 64 * 8 / 2**20,
+        "That is float64; in float32 a number takes four bytes.",
+    ),
+)
 
 
 @exercise.part(points=0.5, answer=Count())
@@ -284,28 +263,21 @@ def state_floats():
     return 64 * 64 + 64
 
 
-@state_floats.misconception()
-def normaliser_forgotten():
-    """That is the matrix S. The normaliser needs the sum of the features as well."""
-    return 64 * 64
-
-
-@state_floats.misconception()
-def state_grows():
-    """The state is a sum over the keys: how many there were can't be seen in its size."""
-    return 8192 * 64
-
-
-@state_floats.misconception()
-def widths_added():
-    """You added the two widths. S is a matrix: it has a number for each pair of D and d_v."""
-    return 64 + 64
-
-
-@state_floats.misconception()
-def two_matrices():
-    """The sum of the features is a vector, not another matrix."""
-    return 2 * 64 * 64
+state_floats.mistakes(
+    normaliser_forgotten=(
+        64 * 64,
+        "That is the matrix S. The normaliser needs the sum of the features as well.",
+    ),
+    state_grows=(
+        8192 * 64,
+        "The state is a sum over the keys: how many there were can't be seen in its size.",
+    ),
+    widths_added=(
+        64 + 64,
+        "You added the two widths. S is a matrix: it has a number for each pair of D and d_v.",
+    ),
+    two_matrices=(2 * 64 * 64, "The sum of the features is a vector, not another matrix."),
+)
 
 
 @exercise.reference

@@ -127,22 +127,17 @@ def factors():
     return np.array([25, 5])
 
 
-@factors.misconception()
-def doubled_instead_of_squared():
-    """A quadratic cost is multiplied by the square of the factor, not by twice the factor."""
-    return np.array([10, 5])
-
-
-@factors.misconception()
-def difference_of_lengths():
-    """Growth is a ratio of the two times, not a difference."""
-    return np.array([16, 4])
-
-
-@factors.misconception()
-def factors_swapped():
-    """The two are in the other order: quadratic first."""
-    return np.array([5, 25])
+factors.mistakes(
+    doubled_instead_of_squared=(
+        np.array([10, 5]),
+        "A quadratic cost is multiplied by the square of the factor, not by twice the factor.",
+    ),
+    difference_of_lengths=(
+        np.array([16, 4]),
+        "Growth is a ratio of the two times, not a difference.",
+    ),
+    factors_swapped=(np.array([5, 25]), "The two are in the other order: quadratic first."),
+)
 
 
 runs = np.array([1.0, 1.02, 0.98, 9.0, 1.01])

@@ -25,28 +25,24 @@ def scores_time():
     return "n*m*d_k"
 
 
-@scores_time.misconception()
-def quadratic_in_the_width():
-    """A score is one dot product: how many products does a pair of vectors of width d_k take?"""
-    return "n*m*d_k**2"
-
-
-@scores_time.misconception()
-def one_step_a_score():
-    """You counted the scores. Each of them is a sum over the width of the keys."""
-    return "n*m"
-
-
-@scores_time.misconception()
-def keys_left_out():
-    """You compared every query with one key. It is compared with all of them."""
-    return "n*d_k"
-
-
-@scores_time.misconception()
-def as_many_keys_as_queries():
-    """You took as many keys as queries. Here there are m of them."""
-    return "n**2*d_k"
+scores_time.mistakes(
+    quadratic_in_the_width=(
+        "n*m*d_k**2",
+        "A score is one dot product: how many products does a pair of vectors of width d_k take?",
+    ),
+    one_step_a_score=(
+        "n*m",
+        "You counted the scores. Each of them is a sum over the width of the keys.",
+    ),
+    keys_left_out=(
+        "n*d_k",
+        "You compared every query with one key. It is compared with all of them.",
+    ),
+    as_many_keys_as_queries=(
+        "n**2*d_k",
+        "You took as many keys as queries. Here there are m of them.",
+    ),
+)
 
 
 @exercise.part(points=0.25, answer=ComplexityClass("n m d_k d_v"))
@@ -55,28 +51,18 @@ def softmax_time():
     return "n*m"
 
 
-@softmax_time.misconception()
-def softmax_of_one_row():
-    """That is the softmax of one row. Every query has a row."""
-    return "m"
-
-
-@softmax_time.misconception()
-def one_step_a_row():
-    """You gave each row one step. How many exponentials are in a row?"""
-    return "n"
-
-
-@softmax_time.misconception()
-def softmax_sees_the_width():
-    """Softmax works on finished scores; it has nothing to do with the width of a key."""
-    return "n*m*d_k"
-
-
-@softmax_time.misconception()
-def normalised_entry_by_entry():
-    """The sum of a row is computed once, not again for every entry of the row."""
-    return "n*m**2"
+softmax_time.mistakes(
+    softmax_of_one_row=("m", "That is the softmax of one row. Every query has a row."),
+    one_step_a_row=("n", "You gave each row one step. How many exponentials are in a row?"),
+    softmax_sees_the_width=(
+        "n*m*d_k",
+        "Softmax works on finished scores; it has nothing to do with the width of a key.",
+    ),
+    normalised_entry_by_entry=(
+        "n*m**2",
+        "The sum of a row is computed once, not again for every entry of the row.",
+    ),
+)
 
 
 @exercise.part(points=0.25, answer=ComplexityClass("n m d_k d_v"))
@@ -85,22 +71,20 @@ def values_time():
     return "n*m*d_v"
 
 
-@values_time.misconception()
-def width_of_the_keys():
-    """Keys play no part any more: this product takes the weights and the values."""
-    return "n*m*d_k"
-
-
-@values_time.misconception()
-def size_of_the_output():
-    """You counted the entries of the output. Each of them is a sum over the keys."""
-    return "n*d_v"
-
-
-@values_time.misconception()
-def square_of_the_values():
-    """Each weight multiplies each entry of a value once; no two widths meet."""
-    return "n*m*d_v**2"
+values_time.mistakes(
+    width_of_the_keys=(
+        "n*m*d_k",
+        "Keys play no part any more: this product takes the weights and the values.",
+    ),
+    size_of_the_output=(
+        "n*d_v",
+        "You counted the entries of the output. Each of them is a sum over the keys.",
+    ),
+    square_of_the_values=(
+        "n*m*d_v**2",
+        "Each weight multiplies each entry of a value once; no two widths meet.",
+    ),
+)
 
 
 @exercise.part(points=0.75, answer=Formula("n m d_k d_v"))
@@ -127,16 +111,16 @@ def flops():
     return "2*n*m*(d_k + d_v)"
 
 
-@madds.misconception()
-def keys_twice():
-    """Both products have the width of the keys in your count. The second one averages values."""
-    return "2*n*m*d_k"
-
-
-@madds.misconception()
-def softmax_included():
-    """You added the softmax. Only the two products are asked for."""
-    return "n*m*(d_k + d_v + 1)"
+madds.mistakes(
+    keys_twice=(
+        "2*n*m*d_k",
+        "Both products have the width of the keys in your count. The second one averages values.",
+    ),
+    softmax_included=(
+        "n*m*(d_k + d_v + 1)",
+        "You added the softmax. Only the two products are asked for.",
+    ),
+)
 
 
 @exercise.part(points=0.5, answer=ComplexityClass("n d"))
@@ -151,28 +135,24 @@ def in_brackets():
     return "O(n*d*(n + 4*d))"
 
 
-@layer_time.misconception()
-def projections_omitted():
-    """The projections are missing. They are more than half of the work as long as n < 2d."""
-    return "n**2*d"
-
-
-@layer_time.misconception()
-def projections_only():
-    """These are the projections. Comparing all tokens with each other is missing."""
-    return "n*d**2"
-
-
-@layer_time.misconception()
-def quadratic_in_both():
-    """Widths and lengths are never both squared: add the costs up one product at a time."""
-    return "n**2*d**2"
-
-
-@layer_time.misconception()
-def one_token_projected():
-    """You projected one token. All of them pass through the four matrices."""
-    return "n**2*d + d**2"
+layer_time.mistakes(
+    projections_omitted=(
+        "n**2*d",
+        "The projections are missing. They are more than half of the work as long as n < 2d.",
+    ),
+    projections_only=(
+        "n*d**2",
+        "These are the projections. Comparing all tokens with each other is missing.",
+    ),
+    quadratic_in_both=(
+        "n**2*d**2",
+        "Widths and lengths are never both squared: add the costs up one product at a time.",
+    ),
+    one_token_projected=(
+        "n**2*d + d**2",
+        "You projected one token. All of them pass through the four matrices.",
+    ),
+)
 
 
 @exercise.part(points=0.5, answer=ComplexityClass("n m d_k d_v"))
@@ -181,28 +161,15 @@ def memory():
     return "n*m + n*d_v"
 
 
-@memory.misconception()
-def output_forgotten():
-    """The output is missing. It is the larger part where there are few keys and wide values."""
-    return "n*m"
-
-
-@memory.misconception()
-def weights_forgotten():
-    """The weights are missing: one for each pair of a query and a key."""
-    return "n*d_v"
-
-
-@memory.misconception()
-def time_for_memory():
-    """That is the time. The terms of a sum need not be stored."""
-    return "n*m*d_v"
-
-
-@memory.misconception()
-def a_row_for_each_key():
-    """Your output has a row for each key. Every query gets one."""
-    return "n*m + m*d_v"
+memory.mistakes(
+    output_forgotten=(
+        "n*m",
+        "The output is missing. It is the larger part where there are few keys and wide values.",
+    ),
+    weights_forgotten=("n*d_v", "The weights are missing: one for each pair of a query and a key."),
+    time_for_memory=("n*m*d_v", "That is the time. The terms of a sum need not be stored."),
+    a_row_for_each_key=("n*m + m*d_v", "Your output has a row for each key. Every query gets one."),
+)
 
 
 @exercise.part(points=0.5, answer=ComplexityClass("h n m d_k d_v"))
@@ -211,28 +178,15 @@ def weights_memory():
     return "h*n*m"
 
 
-@weights_memory.misconception()
-def heads_share_weights():
-    """You counted one matrix of weights. Every head has its own."""
-    return "n*m"
-
-
-@weights_memory.misconception()
-def heads_compared_with_heads():
-    """Heads don't look at each other: the number of heads counts once."""
-    return "h**2*n*m"
-
-
-@weights_memory.misconception()
-def width_per_head():
-    """A weight is a single number, whatever the width of the head."""
-    return "h*n*m*d_k"
-
-
-@weights_memory.misconception()
-def square_weights():
-    """You took as many keys as queries. Here there are m of them."""
-    return "h*n**2"
+weights_memory.mistakes(
+    heads_share_weights=("n*m", "You counted one matrix of weights. Every head has its own."),
+    heads_compared_with_heads=(
+        "h**2*n*m",
+        "Heads don't look at each other: the number of heads counts once.",
+    ),
+    width_per_head=("h*n*m*d_k", "A weight is a single number, whatever the width of the head."),
+    square_weights=("h*n**2", "You took as many keys as queries. Here there are m of them."),
+)
 
 
 @exercise.part(points=0.5, answer=Count())
@@ -241,16 +195,13 @@ def factor():
     return 4
 
 
-@factor.misconception()
-def linear_growth():
-    """You doubled the queries only. In self-attention their number is that of the keys, too."""
-    return 2
-
-
-@factor.misconception()
-def cubic_growth():
-    """You doubled the width too. It belongs to the model and stays the same."""
-    return 8
+factor.mistakes(
+    linear_growth=(
+        2,
+        "You doubled the queries only. In self-attention their number is that of the keys, too.",
+    ),
+    cubic_growth=(8, "You doubled the width too. It belongs to the model and stays the same."),
+)
 
 
 @exercise.part(points=0.25, answer=Count())
@@ -259,13 +210,10 @@ def factor_linear():
     return 2
 
 
-@factor_linear.misconception()
-def still_quadratic():
-    """You doubled queries and keys of a product. Linear attention never multiplies n with m."""
-    return 4
-
-
-@factor_linear.misconception()
-def no_growth():
-    """Twice as many tokens still have to be read once each."""
-    return 1
+factor_linear.mistakes(
+    still_quadratic=(
+        4,
+        "You doubled queries and keys of a product. Linear attention never multiplies n with m.",
+    ),
+    no_growth=(1, "Twice as many tokens still have to be read once each."),
+)

@@ -32,28 +32,24 @@ def predicted():
     return np.array([2 * lengths**2 * width, 2 * lengths * width**2])
 
 
-@predicted.misconception()
-def one_product_each():
-    """You counted one product. Both methods take two of the same size."""
-    return np.array([lengths**2 * width, lengths * width**2])
-
-
-@predicted.misconception()
-def linear_without_features():
-    """Linear attention multiplies D features with d_v columns: the width counts twice."""
-    return np.array([2 * lengths**2 * width, 2 * lengths * width])
-
-
-@predicted.misconception()
-def predicted_flops():
-    """These are FLOPs; asked for are madds, of which each is two."""
-    return np.array([4 * lengths**2 * width, 4 * lengths * width**2])
-
-
-@predicted.misconception()
-def rows_exchanged():
-    """The rows are in the other order: standard first."""
-    return np.array([2 * lengths * width**2, 2 * lengths**2 * width])
+predicted.mistakes(
+    one_product_each=(
+        np.array([lengths**2 * width, lengths * width**2]),
+        "You counted one product. Both methods take two of the same size.",
+    ),
+    linear_without_features=(
+        np.array([2 * lengths**2 * width, 2 * lengths * width]),
+        "Linear attention multiplies D features with d_v columns: the width counts twice.",
+    ),
+    predicted_flops=(
+        np.array([4 * lengths**2 * width, 4 * lengths * width**2]),
+        "These are FLOPs; asked for are madds, of which each is two.",
+    ),
+    rows_exchanged=(
+        np.array([2 * lengths * width**2, 2 * lengths**2 * width]),
+        "The rows are in the other order: standard first.",
+    ),
+)
 
 
 @exercise.part(points=1, answer=Numbers(unit="s"))
@@ -62,16 +58,16 @@ def lines():
     return np.array([slowest[0] * (lengths / 5000) ** 2, slowest[1] * lengths / 5000])
 
 
-@lines.misconception()
-def both_linear():
-    """Both lines grow like n. The first one should have slope 2 on log–log axes."""
-    return slowest[:, None] * lengths / 5000
-
-
-@lines.misconception()
-def both_quadratic():
-    """Both lines grow like n². The second one should have slope 1 on log–log axes."""
-    return slowest[:, None] * (lengths / 5000) ** 2
+lines.mistakes(
+    both_linear=(
+        slowest[:, None] * lengths / 5000,
+        "Both lines grow like n. The first one should have slope 2 on log–log axes.",
+    ),
+    both_quadratic=(
+        slowest[:, None] * (lengths / 5000) ** 2,
+        "Both lines grow like n². The second one should have slope 1 on log–log axes.",
+    ),
+)
 
 
 @lines.misconception()
@@ -80,16 +76,16 @@ def lines_in_milliseconds():
     return 1000 * lines.compute()
 
 
-@lines.misconception()
-def constants_left_out():
-    """These are n² and n. Choose c₁ and c₂ so that the lines go through the measured points."""
-    return np.array([lengths**2, lengths])
-
-
-@lines.misconception()
-def anchored_at_the_first():
-    """Your lines have the given times at the smallest n; they belong to the largest."""
-    return np.array([slowest[0] * (lengths / 100) ** 2, slowest[1] * lengths / 100])
+lines.mistakes(
+    constants_left_out=(
+        np.array([lengths**2, lengths]),
+        "These are n² and n. Choose c₁ and c₂ so that the lines go through the measured points.",
+    ),
+    anchored_at_the_first=(
+        np.array([slowest[0] * (lengths / 100) ** 2, slowest[1] * lengths / 100]),
+        "Your lines have the given times at the smallest n; they belong to the largest.",
+    ),
+)
 
 
 @exercise.part(points=1, answer=Essay())
@@ -114,22 +110,14 @@ def cross():
     return width
 
 
-@cross.misconception()
-def square_of_the_width():
-    """Divide both predictions by 2 n d: what is left on either side?"""
-    return width**2
-
-
-@cross.misconception()
-def twice_the_width():
-    """Both methods take two products: the factors 2 cancel."""
-    return 2 * width
-
-
-@cross.misconception()
-def root_of_the_width():
-    """n stands squared on one side, and once on the other."""
-    return 8
+cross.mistakes(
+    square_of_the_width=(
+        width**2,
+        "Divide both predictions by 2 n d: what is left on either side?",
+    ),
+    twice_the_width=(2 * width, "Both methods take two products: the factors 2 cancel."),
+    root_of_the_width=(8, "n stands squared on one side, and once on the other."),
+)
 
 
 @exercise.reference

@@ -29,28 +29,18 @@ def moved_standard():
     return n * d + n * n
 
 
-@moved_standard.misconception()
-def weights_moved_alone():
-    """You counted the matrix. Inputs and output are moved as well."""
-    return n * n
-
-
-@moved_standard.misconception()
-def inputs_moved_alone():
-    """You counted the inputs. The n × n matrix does not fit into fast memory either."""
-    return n * d
-
-
-@moved_standard.misconception()
-def bytes_moved():
-    """You counted bytes. Numbers are asked for."""
-    return 4 * (n * d + n * n)
-
-
-@moved_standard.misconception()
-def madds_of_standard():
-    """These are madds. Asked for are numbers that travel between the memories."""
-    return 2 * n * n * d
+moved_standard.mistakes(
+    weights_moved_alone=(n * n, "You counted the matrix. Inputs and output are moved as well."),
+    inputs_moved_alone=(
+        n * d,
+        "You counted the inputs. The n × n matrix does not fit into fast memory either.",
+    ),
+    bytes_moved=(4 * (n * d + n * n), "You counted bytes. Numbers are asked for."),
+    madds_of_standard=(
+        2 * n * n * d,
+        "These are madds. Asked for are numbers that travel between the memories.",
+    ),
+)
 
 
 @exercise.part(points=1, answer=Numbers())
@@ -59,28 +49,18 @@ def moved_tiled():
     return n**2 * d**2 / fast
 
 
-@moved_tiled.misconception()
-def bytes_of_fast_memory():
-    """You put in bytes for M. How many numbers of four bytes are that?"""
-    return n**2 * d**2 / (4 * fast)
-
-
-@moved_tiled.misconception()
-def kib_of_fast_memory():
-    """You put in KiB for M. It is the number of floats that fit."""
-    return n**2 * d**2 / 100
-
-
-@moved_tiled.misconception()
-def width_once():
-    """The width is squared too: wide rows make small tiles."""
-    return n**2 * d / fast
-
-
-@moved_tiled.misconception()
-def decimal_kilobytes():
-    """A KiB has 1024 bytes, not 1000."""
-    return n**2 * d**2 / 25000
+moved_tiled.mistakes(
+    bytes_of_fast_memory=(
+        n**2 * d**2 / (4 * fast),
+        "You put in bytes for M. How many numbers of four bytes are that?",
+    ),
+    kib_of_fast_memory=(
+        n**2 * d**2 / 100,
+        "You put in KiB for M. It is the number of floats that fit.",
+    ),
+    width_once=(n**2 * d / fast, "The width is squared too: wide rows make small tiles."),
+    decimal_kilobytes=(n**2 * d**2 / 25000, "A KiB has 1024 bytes, not 1000."),
+)
 
 
 @exercise.part(points=0.5, answer=Numbers())
@@ -113,28 +93,15 @@ def widest(moved_tiled):
     return round(np.sqrt(n**2 * d**2 / moved_tiled))  # the root of M, as it was counted there
 
 
-@widest.misconception()
-def memory_itself():
-    """The width is squared in the estimate: set n² d² / M equal to n²."""
-    return fast
-
-
-@widest.misconception()
-def root_of_bytes():
-    """You put in bytes for M. How many numbers of four bytes are that?"""
-    return 320
-
-
-@widest.misconception()
-def root_of_kib():
-    """You put in KiB for M. It is the number of floats that fit."""
-    return 10
-
-
-@widest.misconception()
-def width_of_the_exercise():
-    """64 is the width of the numbers above. At which one is nothing gained any more?"""
-    return d
+widest.mistakes(
+    memory_itself=(fast, "The width is squared in the estimate: set n² d² / M equal to n²."),
+    root_of_bytes=(320, "You put in bytes for M. How many numbers of four bytes are that?"),
+    root_of_kib=(10, "You put in KiB for M. It is the number of floats that fit."),
+    width_of_the_exercise=(
+        d,
+        "64 is the width of the numbers above. At which one is nothing gained any more?",
+    ),
+)
 
 
 @exercise.part(points=1, answer=Count())
@@ -143,28 +110,18 @@ def saved():
     return n
 
 
-@saved.misconception()
-def weights_saved():
-    """You saved the weights. They can be computed again from scores and one number a row."""
-    return n * n
-
-
-@saved.misconception()
-def two_statistics():
-    """Maximum and sum of a row can be put together into one number. Which one?"""
-    return 2 * n
-
-
-@saved.misconception()
-def one_number_in_all():
-    """Each row has a normaliser of its own."""
-    return 1
-
-
-@saved.misconception()
-def another_output():
-    """That is the size of the output, which is kept anyway."""
-    return n * d
+saved.mistakes(
+    weights_saved=(
+        n * n,
+        "You saved the weights. They can be computed again from scores and one number a row.",
+    ),
+    two_statistics=(
+        2 * n,
+        "Maximum and sum of a row can be put together into one number. Which one?",
+    ),
+    one_number_in_all=(1, "Each row has a normaliser of its own."),
+    another_output=(n * d, "That is the size of the output, which is kept anyway."),
+)
 
 
 @exercise.part(points=1, answer=Count())
@@ -173,31 +130,27 @@ def products():
     return [2, 4, 5]
 
 
-@products.misconception()
-def nothing_again():
-    """By tiles you need as many as with weights that were kept. Where do the weights come from?"""
-    return [2, 4, 4]
-
-
-@products.misconception()
-def forward_again():
-    """You run both forward products again. The output was kept: which of them is needed?"""
-    return [2, 4, 6]
-
-
-@products.misconception()
-def one_each():
-    """Backwards you count one product for each forward one. Both its factors have a gradient."""
-    return [2, 2, 3]
-
-
-@products.misconception()
-def three_gradients():
-    """You count one product for each gradient. The way to the scores leads through the weights'."""
-    return [2, 3, 4]
-
-
-@products.misconception()
-def scores_alone():
-    """You left out the product with the values: a head takes one for scores, one for the output."""
-    return [1, 2, 3]
+products.mistakes(
+    nothing_again=(
+        [2, 4, 4],
+        "By tiles you need as many as with weights that were kept. Where do the weights come from?",
+    ),
+    forward_again=(
+        [2, 4, 6],
+        "You run both forward products again. The output was kept: which of them is needed?",
+    ),
+    one_each=(
+        [2, 2, 3],
+        "Backwards you count one product for each forward one. Both its factors have a gradient.",
+    ),
+    three_gradients=(
+        [2, 3, 4],
+        "You count one product for each gradient. The way to the scores leads through the "
+        "weights'.",
+    ),
+    scores_alone=(
+        [1, 2, 3],
+        "You left out the product with the values: a head takes one for scores, one for the "
+        "output.",
+    ),
+)

@@ -673,34 +673,16 @@ def tile_count():
     return (8192 // 128) ** 2
 
 
-@tile_count.misconception()
-def tiles_of_one_row():
-    """That is one row of tiles. There are as many rows."""
-    return 8192 // 128
-
-
-@tile_count.misconception()
-def lower_tiles():
-    """Without a mask every tile is visited."""
-    return 64 * 65 // 2
-
-
-@tile_count.misconception()
-def entries_of_a_tile():
-    """That is the size of a tile. How many of them are there?"""
-    return 128**2
-
-
-@tile_count.misconception()
-def sides_added():
-    """You added the two sides. Every block of queries meets every block of keys."""
-    return 64 + 64
-
-
-@tile_count.misconception()
-def one_side_cut():
-    """You cut along one side. A tile has 128 rows and 128 columns."""
-    return 8192**2 // 128
+tile_count.mistakes(
+    tiles_of_one_row=(8192 // 128, "That is one row of tiles. There are as many rows."),
+    lower_tiles=(64 * 65 // 2, "Without a mask every tile is visited."),
+    entries_of_a_tile=(128**2, "That is the size of a tile. How many of them are there?"),
+    sides_added=(
+        64 + 64,
+        "You added the two sides. Every block of queries meets every block of keys.",
+    ),
+    one_side_cut=(8192**2 // 128, "You cut along one side. A tile has 128 rows and 128 columns."),
+)
 
 
 @exercise.part(points=0.5, answer=Count())
@@ -709,22 +691,14 @@ def tiles_causal():
     return 64 * 65 // 2
 
 
-@tiles_causal.misconception()
-def half_of_them():
-    """Tiles on the diagonal are needed as well."""
-    return 64 * 64 // 2
-
-
-@tiles_causal.misconception()
-def below_the_diagonal():
-    """These are the tiles below the diagonal. Those on it are needed as well."""
-    return 64 * 63 // 2
-
-
-@tiles_causal.misconception()
-def all_tiles():
-    """That is every tile. In many of them nothing may be seen."""
-    return 64**2
+tiles_causal.mistakes(
+    half_of_them=(64 * 64 // 2, "Tiles on the diagonal are needed as well."),
+    below_the_diagonal=(
+        64 * 63 // 2,
+        "These are the tiles below the diagonal. Those on it are needed as well.",
+    ),
+    all_tiles=(64**2, "That is every tile. In many of them nothing may be seen."),
+)
 
 
 @exercise.part(points=0.5, answer=Count())
@@ -733,22 +707,17 @@ def running_floats():
     return 2 * 8192
 
 
-@running_floats.misconception()
-def log_sum_exps():
-    """One number per row is what stays at the end. While it runs there are two."""
-    return 8192
-
-
-@running_floats.misconception()
-def statistics_of_a_block():
-    """That is one block of rows. The question is about all 8192."""
-    return 2 * 128
-
-
-@running_floats.misconception()
-def statistics_per_tile():
-    """Statistics belong to rows: they are carried from tile to tile."""
-    return 2 * 128 * 64**2
+running_floats.mistakes(
+    log_sum_exps=(
+        8192,
+        "One number per row is what stays at the end. While it runs there are two.",
+    ),
+    statistics_of_a_block=(2 * 128, "That is one block of rows. The question is about all 8192."),
+    statistics_per_tile=(
+        2 * 128 * 64**2,
+        "Statistics belong to rows: they are carried from tile to tile.",
+    ),
+)
 
 
 @exercise.part(points=0.25, answer=Count())
@@ -757,22 +726,11 @@ def full_floats():
     return 8192**2
 
 
-@full_floats.misconception()
-def bytes_of_the_matrix():
-    """These are bytes in float32. Numbers are asked for."""
-    return 4 * 8192**2
-
-
-@full_floats.misconception()
-def lower_half():
-    """The matrix is stored with both halves."""
-    return 8192 * 8193 // 2
-
-
-@full_floats.misconception()
-def one_row_of_weights():
-    """That is a single row."""
-    return 8192
+full_floats.mistakes(
+    bytes_of_the_matrix=(4 * 8192**2, "These are bytes in float32. Numbers are asked for."),
+    lower_half=(8192 * 8193 // 2, "The matrix is stored with both halves."),
+    one_row_of_weights=(8192, "That is a single row."),
+)
 
 
 @exercise.part(points=0.25, answer=Numbers(unit="KiB"))
@@ -781,22 +739,11 @@ def tile_kib():
     return 128 * 128 * 4 / 1024
 
 
-@tile_kib.misconception()
-def kilobytes():
-    """These are kB. A KiB has 1024 bytes."""
-    return 128 * 128 * 4 / 1000
-
-
-@tile_kib.misconception()
-def numbers_in_k():
-    """You counted numbers. A float32 takes four bytes."""
-    return 128 * 128 / 1024
-
-
-@tile_kib.misconception()
-def tile_in_float64():
-    """That is float64."""
-    return 128 * 128 * 8 / 1024
+tile_kib.mistakes(
+    kilobytes=(128 * 128 * 4 / 1000, "These are kB. A KiB has 1024 bytes."),
+    numbers_in_k=(128 * 128 / 1024, "You counted numbers. A float32 takes four bytes."),
+    tile_in_float64=(128 * 128 * 8 / 1024, "That is float64."),
+)
 
 
 chain = IndexedChain(

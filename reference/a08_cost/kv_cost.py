@@ -40,46 +40,31 @@ def expanded():
     return "n*d*(4*d + n + 1)"
 
 
-@cached.misconception()
-def last_step_throughout():
-    """You gave every step the cost of the last one. Step t looks at t keys."""
-    return "4*n*d**2 + 2*n**2*d"
-
-
-@cached.misconception()
-def projections_forgotten():
-    """The projections are missing: each step makes a query, a key, a value and an output."""
-    return "n*(n + 1)*d"
-
-
-@cached.misconception()
-def one_product_of_two():
-    """Each cached position takes part twice: with its key in the score, with its value after it."""
-    return "4*n*d**2 + n*(n + 1)*d/2"
-
-
-@cached.misconception()
-def one_position_a_step():
-    """You let each step look at one position. Step t looks at t of them: add up."""
-    return "4*n*d**2 + 2*n*d"
-
-
-@cached.misconception()
-def own_token_left_out():
-    """Step t sees t positions, its own among them."""
-    return "4*n*d**2 + n*(n - 1)*d"
-
-
-@cached.misconception()
-def half_a_square():
-    """You took n²/2 for 1 + 2 + … + n, which is a little more."""
-    return "4*n*d**2 + n**2*d"
-
-
-@cached.misconception()
-def one_token_projected():
-    """You projected one token. Each of the n steps projects its own."""
-    return "4*d**2 + n*(n + 1)*d"
+cached.mistakes(
+    last_step_throughout=(
+        "4*n*d**2 + 2*n**2*d",
+        "You gave every step the cost of the last one. Step t looks at t keys.",
+    ),
+    projections_forgotten=(
+        "n*(n + 1)*d",
+        "The projections are missing: each step makes a query, a key, a value and an output.",
+    ),
+    one_product_of_two=(
+        "4*n*d**2 + n*(n + 1)*d/2",
+        "Each cached position takes part twice: with its key in the score, with its value "
+        "after it.",
+    ),
+    one_position_a_step=(
+        "4*n*d**2 + 2*n*d",
+        "You let each step look at one position. Step t looks at t of them: add up.",
+    ),
+    own_token_left_out=("4*n*d**2 + n*(n - 1)*d", "Step t sees t positions, its own among them."),
+    half_a_square=("4*n*d**2 + n**2*d", "You took n²/2 for 1 + 2 + … + n, which is a little more."),
+    one_token_projected=(
+        "4*d**2 + n*(n + 1)*d",
+        "You projected one token. Each of the n steps projects its own.",
+    ),
+)
 
 
 @exercise.part(points=1.5, answer=Formula("n d", question="sum(4*t*d^2 + 2*t^2*d, t, 1, n)"))
@@ -94,34 +79,29 @@ def as_two_sums():
     return "4*d**2*(n*(n + 1)/2) + 2*d*(n*(n + 1)*(2*n + 1)/6)"
 
 
-@recomputed.misconception(credit=0.5)
-def one_product_of_each_prefix():
-    """Scores and weighted sums both take t² d madds: the sum of squares counts twice."""
-    return "2*n*(n + 1)*d**2 + n*(n + 1)*(2*n + 1)*d/6"
-
-
-@recomputed.misconception()
-def last_prefix_throughout():
-    """You gave every step the cost of the last one. The prefix of step t has t tokens."""
-    return "4*n**2*d**2 + 2*n**3*d"
-
-
-@recomputed.misconception()
-def projections_once():
-    """Without a cache the projections of the whole prefix are computed again in every step."""
-    return "4*n*d**2 + n*(n + 1)*(2*n + 1)*d/3"
-
-
-@recomputed.misconception()
-def last_row_only():
-    """Here every step computes the whole attention of its prefix: t queries over t keys."""
-    return "2*n*(n + 1)*d**2 + n*(n + 1)*d"
-
-
-@recomputed.misconception()
-def one_pass():
-    """That is a single pass over all n tokens. Here there is one for each prefix."""
-    return "4*n*d**2 + 2*n**2*d"
+recomputed.mistakes(
+    one_product_of_each_prefix=(
+        "2*n*(n + 1)*d**2 + n*(n + 1)*(2*n + 1)*d/6",
+        "Scores and weighted sums both take t² d madds: the sum of squares counts twice.",
+        0.5,
+    ),
+    last_prefix_throughout=(
+        "4*n**2*d**2 + 2*n**3*d",
+        "You gave every step the cost of the last one. The prefix of step t has t tokens.",
+    ),
+    projections_once=(
+        "4*n*d**2 + n*(n + 1)*(2*n + 1)*d/3",
+        "Without a cache the projections of the whole prefix are computed again in every step.",
+    ),
+    last_row_only=(
+        "2*n*(n + 1)*d**2 + n*(n + 1)*d",
+        "Here every step computes the whole attention of its prefix: t queries over t keys.",
+    ),
+    one_pass=(
+        "4*n*d**2 + 2*n**2*d",
+        "That is a single pass over all n tokens. Here there is one for each prefix.",
+    ),
+)
 
 
 @exercise.part(points=1, answer=Count())

@@ -180,16 +180,16 @@ def without_mask():
     return "C"
 
 
-@without_mask.misconception()
-def cache_is_always_right():
-    """What did row 0 look at when it was computed, and what would it look at now?"""
-    return "A"
-
-
-@without_mask.misconception()
-def nothing_would_agree():
-    """The newest query sees everything there is, with a mask or without. Is its row wrong?"""
-    return "B"
+without_mask.mistakes(
+    cache_is_always_right=(
+        "A",
+        "What did row 0 look at when it was computed, and what would it look at now?",
+    ),
+    nothing_would_agree=(
+        "B",
+        "The newest query sees everything there is, with a mask or without. Is its row wrong?",
+    ),
+)
 
 
 @exercise.part(
@@ -211,22 +211,20 @@ def because():
     return "B"
 
 
-@because.misconception()
-def keys_would_change():
-    """A key is a projection of its own token: in this layer none of them changes."""
-    return "A"
-
-
-@because.misconception()
-def queries_would_change():
-    """A query is a projection of its own token, too: it stays what it was."""
-    return "C"
-
-
-@because.misconception()
-def cache_would_lack_something():
-    """The cache holds the keys and values of all tokens, with a mask or without."""
-    return "D"
+because.mistakes(
+    keys_would_change=(
+        "A",
+        "A key is a projection of its own token: in this layer none of them changes.",
+    ),
+    queries_would_change=(
+        "C",
+        "A query is a projection of its own token, too: it stays what it was.",
+    ),
+    cache_would_lack_something=(
+        "D",
+        "The cache holds the keys and values of all tokens, with a mask or without.",
+    ),
+)
 
 
 def layer(rng, d, h, B=1, n=7):

@@ -66,28 +66,21 @@ def as_a_quotient():
     return "4*d**2/(2*d)"
 
 
-@meets_projections.misconception()
-def one_projection():
-    """You compared with a single projection. Queries, keys, values and output have one each."""
-    return "d/2"
-
-
-@meets_projections.misconception()
-def output_left_out():
-    """You counted three projections. After the heads are put together there is another one."""
-    return "3*d/2"
-
-
-@meets_projections.misconception()
-def one_product():
-    """You counted one of the two quadratic products: scores and weighted sums both take one."""
-    return "4*d"
-
-
-@meets_projections.misconception()
-def widths_squared():
-    """One factor of d is on both sides of the equation. Cancel it."""
-    return "2*d**2"
+meets_projections.mistakes(
+    one_projection=(
+        "d/2",
+        "You compared with a single projection. Queries, keys, values and output have one each.",
+    ),
+    output_left_out=(
+        "3*d/2",
+        "You counted three projections. After the heads are put together there is another one.",
+    ),
+    one_product=(
+        "4*d",
+        "You counted one of the two quadratic products: scores and weighted sums both take one.",
+    ),
+    widths_squared=("2*d**2", "One factor of d is on both sides of the equation. Cancel it."),
+)
 
 
 @exercise.part(points=1, answer=Formula("d"))
@@ -102,22 +95,20 @@ def added_up(meets_projections):
     return f"{meets_projections.expression} + 4*d"
 
 
-@meets_layer.misconception()
-def feed_forward_alone():
-    """Something is missing on the other side: four projections and two feed-forward products."""
-    return "4*d"
-
-
-@meets_layer.misconception()
-def feed_forward_missing():
-    """That is where it meets the projections. The feed-forward part is to be added."""
-    return "2*d"
-
-
-@meets_layer.misconception()
-def twelve():
-    """You counted one of the two quadratic products: scores and weighted sums both take one."""
-    return "12*d"
+meets_layer.mistakes(
+    feed_forward_alone=(
+        "4*d",
+        "Something is missing on the other side: four projections and two feed-forward products.",
+    ),
+    feed_forward_missing=(
+        "2*d",
+        "That is where it meets the projections. The feed-forward part is to be added.",
+    ),
+    twelve=(
+        "12*d",
+        "You counted one of the two quadratic products: scores and weighted sums both take one.",
+    ),
+)
 
 
 @exercise.part(points=1, answer=Count())

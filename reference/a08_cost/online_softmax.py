@@ -288,22 +288,11 @@ def neutral():
     return "B"
 
 
-@neutral.misconception()
-def zero_maximum():
-    """Merge it with a state whose maximum is −5. Which maximum comes out?"""
-    return "A"
-
-
-@neutral.misconception()
-def one_key_of_value_zero():
-    """Here one key of score 0 has been seen. Nothing should have been."""
-    return "C"
-
-
-@neutral.misconception()
-def sum_of_one():
-    """A sum of 1 says that a key has been seen. What is an empty sum?"""
-    return "D"
+neutral.mistakes(
+    zero_maximum=("A", "Merge it with a state whose maximum is −5. Which maximum comes out?"),
+    one_key_of_value_zero=("C", "Here one key of score 0 has been seen. Nothing should have been."),
+    sum_of_one=("D", "A sum of 1 says that a key has been seen. What is an empty sum?"),
+)
 
 
 @exercise.part(
@@ -324,22 +313,14 @@ def why_any_order():
     return "C"
 
 
-@why_any_order.misconception()
-def first_block_first():
-    """Look at your last line: does any of the blocks play a part of its own in it?"""
-    return "A"
-
-
-@why_any_order.misconception()
-def largest_maximum_first():
-    """The proof never asks which maximum is larger."""
-    return "B"
-
-
-@why_any_order.misconception()
-def rounding_argument():
-    """With exact numbers it holds exactly; rounding is the smaller matter."""
-    return "D"
+why_any_order.mistakes(
+    first_block_first=(
+        "A",
+        "Look at your last line: does any of the blocks play a part of its own in it?",
+    ),
+    largest_maximum_first=("B", "The proof never asks which maximum is larger."),
+    rounding_argument=("D", "With exact numbers it holds exactly; rounding is the smaller matter."),
+)
 
 
 def factor(m, top):

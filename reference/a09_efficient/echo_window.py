@@ -118,28 +118,18 @@ def least():
     return "m - 1"
 
 
-@least.misconception()
-def back_to_the_copy():
-    """That is where the same letter stood. Which letter has to be found, and where is it?"""
-    return "m"
-
-
-@least.misconception()
-def one_before():
-    """There your counts are 0."""
-    return "m - 2"
-
-
-@least.misconception()
-def behind_it_all():
-    """So far back nothing stands that is needed: compare with your counts."""
-    return "m + 1"
-
-
-@least.misconception()
-def half_by_two_layers():
-    """Two layers reach twice as far, but your counts say that it doesn't help."""
-    return "(m - 1)/2"
+least.mistakes(
+    back_to_the_copy=(
+        "m",
+        "That is where the same letter stood. Which letter has to be found, and where is it?",
+    ),
+    one_before=("m - 2", "There your counts are 0."),
+    behind_it_all=("m + 1", "So far back nothing stands that is needed: compare with your counts."),
+    half_by_two_layers=(
+        "(m - 1)/2",
+        "Two layers reach twice as far, but your counts say that it doesn't help.",
+    ),
+)
 
 
 @exercise.part(points=0.5, answer=Numbers())
@@ -212,19 +202,17 @@ def why():
     return "A"
 
 
-@why.misconception()
-def what_was_left_out():
-    """The stream carries on all that the first layer was given, and adds to it."""
-    return "B"
-
-
-@why.misconception()
-def previous_token_lost():
-    """How far back is the letter before, and from which reach on is it seen?"""
-    return "C"
-
-
-@why.misconception()
-def width_of_a_head():
-    """Rotations turn by any angle: without a window the model copies motifs of eight letters."""
-    return "D"
+why.mistakes(
+    what_was_left_out=(
+        "B",
+        "The stream carries on all that the first layer was given, and adds to it.",
+    ),
+    previous_token_lost=(
+        "C",
+        "How far back is the letter before, and from which reach on is it seen?",
+    ),
+    width_of_a_head=(
+        "D",
+        "Rotations turn by any angle: without a window the model copies motifs of eight letters.",
+    ),
+)

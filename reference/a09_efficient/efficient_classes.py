@@ -39,22 +39,11 @@ def window():
     return "n w d"
 
 
-@window.misconception()
-def window_squared():
-    """Each of n queries sees some 2w keys, not each of w."""
-    return "n w^2 d"
-
-
-@window.misconception()
-def window_without_width():
-    """Each score is a product of vectors of width d."""
-    return "n w"
-
-
-@window.misconception()
-def window_without_w():
-    """The wider the window, the more scores. Here w is not fixed."""
-    return "n d"
+window.mistakes(
+    window_squared=("n w^2 d", "Each of n queries sees some 2w keys, not each of w."),
+    window_without_width=("n w", "Each score is a product of vectors of width d."),
+    window_without_w=("n d", "The wider the window, the more scores. Here w is not fixed."),
+)
 
 
 @exercise.part(points=0.4, answer=ComplexityClass("n d"))
@@ -63,28 +52,12 @@ def stride():
     return "n^(3/2) d"
 
 
-@stride.misconception()
-def stride_linear():
-    """A query sees n/s keys, and s is √n."""
-    return "n d"
-
-
-@stride.misconception()
-def stride_of_one_query():
-    """That is what one query takes. How many queries are there?"""
-    return "n^(1/2) d"
-
-
-@stride.misconception()
-def stride_without_width():
-    """Each score is a product of vectors of width d."""
-    return "n^(3/2)"
-
-
-@stride.misconception()
-def stride_quadratic():
-    """A query sees n/s keys, fewer than all."""
-    return "n^2 d"
+stride.mistakes(
+    stride_linear=("n d", "A query sees n/s keys, and s is √n."),
+    stride_of_one_query=("n^(1/2) d", "That is what one query takes. How many queries are there?"),
+    stride_without_width=("n^(3/2)", "Each score is a product of vectors of width d."),
+    stride_quadratic=("n^2 d", "A query sees n/s keys, fewer than all."),
+)
 
 
 @exercise.part(points=0.4, answer=ComplexityClass("n d D"))
@@ -93,34 +66,16 @@ def linear():
     return "n D d"
 
 
-@linear.misconception()
-def linear_without_features():
-    """Keys and values meet in a D × d matrix."""
-    return "n d"
-
-
-@linear.misconception()
-def linear_without_width():
-    """Keys and values meet in a D × d matrix."""
-    return "n D"
-
-
-@linear.misconception()
-def features_with_features():
-    """The features of a key meet its value, which has the width d."""
-    return "n D^2"
-
-
-@linear.misconception()
-def width_for_features():
-    """D is the number of features, which need not be d."""
-    return "n d^2"
-
-
-@linear.misconception()
-def linear_squared():
-    """With the brackets moved there is no product of n with n."""
-    return "n^2 D"
+linear.mistakes(
+    linear_without_features=("n d", "Keys and values meet in a D × d matrix."),
+    linear_without_width=("n D", "Keys and values meet in a D × d matrix."),
+    features_with_features=(
+        "n D^2",
+        "The features of a key meet its value, which has the width d.",
+    ),
+    width_for_features=("n d^2", "D is the number of features, which need not be d."),
+    linear_squared=("n^2 D", "With the brackets moved there is no product of n with n."),
+)
 
 
 @exercise.part(points=0.4, answer=ComplexityClass("n d r"))
@@ -129,22 +84,11 @@ def linformer():
     return "n r d"
 
 
-@linformer.misconception()
-def linformer_squared():
-    """There are still n queries."""
-    return "r^2 d"
-
-
-@linformer.misconception()
-def linformer_without_width():
-    """Each score is a product of vectors of width d."""
-    return "n r"
-
-
-@linformer.misconception()
-def linformer_at_full_price():
-    """Only r keys are left for a query to meet."""
-    return "n^2 d"
+linformer.mistakes(
+    linformer_squared=("r^2 d", "There are still n queries."),
+    linformer_without_width=("n r", "Each score is a product of vectors of width d."),
+    linformer_at_full_price=("n^2 d", "Only r keys are left for a query to meet."),
+)
 
 
 @exercise.part(points=0.5, answer=ComplexityClass("n d m"))
@@ -153,22 +97,14 @@ def random_features():
     return "n m d"
 
 
-@random_features.misconception()
-def features_squared():
-    """Each token's m features cost m products of width d, and meet values of width d."""
-    return "n m^2"
-
-
-@random_features.misconception()
-def random_features_without_width():
-    """Each feature of a key meets a value of width d."""
-    return "n m"
-
-
-@random_features.misconception()
-def features_for_free():
-    """The more features, the more work."""
-    return "n d"
+random_features.mistakes(
+    features_squared=(
+        "n m^2",
+        "Each token's m features cost m products of width d, and meet values of width d.",
+    ),
+    random_features_without_width=("n m", "Each feature of a key meets a value of width d."),
+    features_for_free=("n d", "The more features, the more work."),
+)
 
 
 @exercise.part(points=0.5, answer=ComplexityClass("n d w g"))
@@ -177,16 +113,10 @@ def window_global():
     return "n (w + g) d"
 
 
-@window_global.misconception()
-def window_times_global():
-    """A query sees its window and the global tokens: add them."""
-    return "n w g d"
-
-
-@window_global.misconception()
-def global_squared():
-    """A global token sees all n tokens, and all n see it."""
-    return "(n w + g^2) d"
+window_global.mistakes(
+    window_times_global=("n w g d", "A query sees its window and the global tokens: add them."),
+    global_squared=("(n w + g^2) d", "A global token sees all n tokens, and all n see it."),
+)
 
 
 #: Keys that a query meets, or what comes in their place.
@@ -254,31 +184,22 @@ def theorems():
     return "none"
 
 
-@theorems.misconception()
-def stability_believed():
-    """Stability in training was reported for some models. A bounded gradient needs assumptions."""
-    return "A"
-
-
-@theorems.misconception()
-def variance_believed():
-    """It can make weights smoother or sharper. Nobody has proved that gradients get less noisy."""
-    return "B"
-
-
-@theorems.misconception()
-def collapse_believed():
-    """Positive weights still average: outputs of deep stacks can become alike."""
-    return "C"
-
-
-@theorems.misconception()
-def convergence_believed():
-    """With elu + 1 nothing tends to softmax, whatever grows. With random features it does."""
-    return "D"
-
-
-@theorems.misconception()
-def all_believed():
-    """Each of these has been claimed. Ask each one for its proof."""
-    return "ABCD"
+theorems.mistakes(
+    stability_believed=(
+        "A",
+        "Stability in training was reported for some models. A bounded gradient needs assumptions.",
+    ),
+    variance_believed=(
+        "B",
+        "It can make weights smoother or sharper. Nobody has proved that gradients get less noisy.",
+    ),
+    collapse_believed=(
+        "C",
+        "Positive weights still average: outputs of deep stacks can become alike.",
+    ),
+    convergence_believed=(
+        "D",
+        "With elu + 1 nothing tends to softmax, whatever grows. With random features it does.",
+    ),
+    all_believed=("ABCD", "Each of these has been claimed. Ask each one for its proof."),
+)

@@ -405,34 +405,26 @@ def measured(performer_attention):
     return np.array(found)
 
 
-@rmse.misconception()
-def mean_squares():
-    """These are mean squares: take the root, after the mean over the entries."""
-    return WRONG["squared"]
-
-
-@rmse.misconception()
-def largest_number_first():
-    """The other way round: 64 features first."""
-    return WRONG["reversed"]
-
-
-@rmse.misconception()
-def no_convergence():
-    """Your errors hardly fall with m. What you estimate tends to something else than softmax."""
-    return WRONG["no convergence"]
-
-
-@rmse.misconception()
-def errors_too_large():
-    """Your errors fall, but they are larger than these inputs give. Were they multiplied by 0.3?"""
-    return WRONG["larger"]
-
-
-@rmse.misconception()
-def errors_too_small():
-    """Your errors fall, but are too small. Is each the root of a mean over all entries?"""
-    return WRONG["smaller"]
+rmse.mistakes(
+    mean_squares=(
+        WRONG["squared"],
+        "These are mean squares: take the root, after the mean over the entries.",
+    ),
+    largest_number_first=(WRONG["reversed"], "The other way round: 64 features first."),
+    no_convergence=(
+        WRONG["no convergence"],
+        "Your errors hardly fall with m. What you estimate tends to something else than softmax.",
+    ),
+    errors_too_large=(
+        WRONG["larger"],
+        "Your errors fall, but they are larger than these inputs give. Were they multiplied "
+        "by 0.3?",
+    ),
+    errors_too_small=(
+        WRONG["smaller"],
+        "Your errors fall, but are too small. Is each the root of a mean over all entries?",
+    ),
+)
 
 
 @exercise.part(points=1.5, answer=Numbers(tolerance=0.05))

@@ -44,22 +44,11 @@ def constant():
     return "z^2/2"
 
 
-@constant.misconception()
-def half_lost():
-    """Multiply out −(ω − z)²/2: what is too much in it?"""
-    return "z^2"
-
-
-@constant.misconception()
-def sign_lost():
-    """Multiply out −(ω − z)²/2 and compare: the sign is the other one."""
-    return "-z^2/2"
-
-
-@constant.misconception()
-def linear_term():
-    """That still has z as in ωz. The square takes that term along."""
-    return "z"
+constant.mistakes(
+    half_lost=("z^2", "Multiply out −(ω − z)²/2: what is too much in it?"),
+    sign_lost=("-z^2/2", "Multiply out −(ω − z)²/2 and compare: the sign is the other one."),
+    linear_term=("z", "That still has z as in ωz. The square takes that term along."),
+)
 
 
 def comes_in_factors(line):
@@ -140,52 +129,47 @@ def factors_apart():
     return "m^(-1/2)*exp(-norm(x)^2/2)*exp(w*x)"
 
 
-@feature.misconception(credit=0.3)
-def gaussian_factor_missing():
-    """The mean of the product then has factors that depend on q and k. Divide them away."""
-    return "exp(w*x)/sqrt(m)"
-
-
-@feature.misconception()
-def published_features():
-    """These are the features of the page. What do they estimate?"""
-    return "sqrt(2/m)*exp(w*x)"
-
-
-@feature.misconception(credit=0.5)
-def number_of_features_forgotten():
-    """m such products are added up. On average that is m times too much."""
-    return "exp(w*x - norm(x)^2/2)"
-
-
-@feature.misconception(credit=0.5)
-def divided_by_m():
-    """A product of two features has this factor twice."""
-    return "exp(w*x - norm(x)^2/2)/m"
-
-
-@feature.misconception(credit=0.5)
-def whole_square_taken_off():
-    """The factor that is too much is exp(‖x‖²/2)."""
-    return "exp(w*x - norm(x)^2)/sqrt(m)"
-
-
-@feature.misconception(credit=0.5)
-def norm_not_squared():
-    """The factor that is too much is exp(‖x‖²/2): the norm comes in squared."""
-    return "exp(w*x - norm(x)/2)/sqrt(m)"
-
-
-@feature.misconception(credit=0.3)
-def factor_the_wrong_way():
-    """The factor is too much: divide by it."""
-    return "exp(w*x + norm(x)^2/2)/sqrt(m)"
-
-
-@feature.misconception(credit=0.3)
-def norm_of_omega():
-    """The factor that is too much depends on x, not on ω."""
-    return "exp(w*x - norm(w)^2/2)/sqrt(m)"
+feature.mistakes(
+    gaussian_factor_missing=(
+        "exp(w*x)/sqrt(m)",
+        "The mean of the product then has factors that depend on q and k. Divide them away.",
+        0.3,
+    ),
+    published_features=(
+        "sqrt(2/m)*exp(w*x)",
+        "These are the features of the page. What do they estimate?",
+    ),
+    number_of_features_forgotten=(
+        "exp(w*x - norm(x)^2/2)",
+        "m such products are added up. On average that is m times too much.",
+        0.5,
+    ),
+    divided_by_m=(
+        "exp(w*x - norm(x)^2/2)/m",
+        "A product of two features has this factor twice.",
+        0.5,
+    ),
+    whole_square_taken_off=(
+        "exp(w*x - norm(x)^2)/sqrt(m)",
+        "The factor that is too much is exp(‖x‖²/2).",
+        0.5,
+    ),
+    norm_not_squared=(
+        "exp(w*x - norm(x)/2)/sqrt(m)",
+        "The factor that is too much is exp(‖x‖²/2): the norm comes in squared.",
+        0.5,
+    ),
+    factor_the_wrong_way=(
+        "exp(w*x + norm(x)^2/2)/sqrt(m)",
+        "The factor is too much: divide by it.",
+        0.3,
+    ),
+    norm_of_omega=(
+        "exp(w*x - norm(w)^2/2)/sqrt(m)",
+        "The factor that is too much depends on x, not on ω.",
+        0.3,
+    ),
+)
 
 
 @exercise.part(points=1, answer=Numbers())
@@ -312,19 +296,11 @@ def root():
     return "C"
 
 
-@root.misconception()
-def after_the_product():
-    """The product of features is no score any more: dividing it does not divide the exponent."""
-    return "A"
-
-
-@root.misconception()
-def each_by_the_root():
-    """Then the exponent is divided by √d_k twice."""
-    return "B"
-
-
-@root.misconception()
-def of_no_importance():
-    """A factor in an exponent does not cancel."""
-    return "D"
+root.mistakes(
+    after_the_product=(
+        "A",
+        "The product of features is no score any more: dividing it does not divide the exponent.",
+    ),
+    each_by_the_root=("B", "Then the exponent is divided by √d_k twice."),
+    of_no_importance=("D", "A factor in an exponent does not cancel."),
+)

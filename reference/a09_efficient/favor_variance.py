@@ -133,52 +133,46 @@ def as_published():
     return "exp(N)*exp(2*p)*(1 - exp(-N))/m"
 
 
-@var_formula.misconception(credit=0.5)
-def for_one_feature():
-    """That is for m = 1. A mean of m independent terms varies less."""
-    return "exp(2*p)*(exp(N) - 1)"
-
-
-@var_formula.misconception(credit=0.5)
-def m_squared():
-    """The mean has 1/m² in front of a variance, but m terms are added up."""
-    return "exp(2*p)*(exp(N) - 1)/m^2"
-
-
-@var_formula.misconception(credit=0.5)
-def root_of_m():
-    """A mean of m independent terms has 1/m of the variance. The root belongs to the deviation."""
-    return "exp(2*p)*(exp(N) - 1)/sqrt(m)"
-
-
-@var_formula.misconception(credit=0.5)
-def square_of_the_mean_left_in():
-    """That is the mean of the square, over m: subtract the square of the mean."""
-    return "exp(2*p)*exp(N)/m"
-
-
-@var_formula.misconception(credit=0.5)
-def exponential_not_squared():
-    """exp(x · y) is a factor of what varies. In a variance a factor is squared."""
-    return "exp(p)*(exp(N) - 1)/m"
-
-
-@var_formula.misconception(credit=0.5)
-def relative_to_the_kernel():
-    """That is the variance of the estimate over exp(x · y), so of the relative error."""
-    return "(exp(N) - 1)/m"
-
-
-@var_formula.misconception()
-def c_forgotten():
-    """c² is missing: it is exp(−‖x‖² − ‖y‖²), which N and p determine."""
-    return "exp(N)*(exp(N) - 1)/m"
-
-
-@var_formula.misconception()
-def c_not_squared():
-    """You put c in once. In a variance a factor is squared."""
-    return "exp(p + N/2)*(exp(N) - 1)/m"
+var_formula.mistakes(
+    for_one_feature=(
+        "exp(2*p)*(exp(N) - 1)",
+        "That is for m = 1. A mean of m independent terms varies less.",
+        0.5,
+    ),
+    m_squared=(
+        "exp(2*p)*(exp(N) - 1)/m^2",
+        "The mean has 1/m² in front of a variance, but m terms are added up.",
+        0.5,
+    ),
+    root_of_m=(
+        "exp(2*p)*(exp(N) - 1)/sqrt(m)",
+        "A mean of m independent terms has 1/m of the variance. The root belongs to the deviation.",
+        0.5,
+    ),
+    square_of_the_mean_left_in=(
+        "exp(2*p)*exp(N)/m",
+        "That is the mean of the square, over m: subtract the square of the mean.",
+        0.5,
+    ),
+    exponential_not_squared=(
+        "exp(p)*(exp(N) - 1)/m",
+        "exp(x · y) is a factor of what varies. In a variance a factor is squared.",
+        0.5,
+    ),
+    relative_to_the_kernel=(
+        "(exp(N) - 1)/m",
+        "That is the variance of the estimate over exp(x · y), so of the relative error.",
+        0.5,
+    ),
+    c_forgotten=(
+        "exp(N)*(exp(N) - 1)/m",
+        "c² is missing: it is exp(−‖x‖² − ‖y‖²), which N and p determine.",
+    ),
+    c_not_squared=(
+        "exp(p + N/2)*(exp(N) - 1)/m",
+        "You put c in once. In a variance a factor is squared.",
+    ),
+)
 
 
 @exercise.part(points=0.5, answer=Numbers())
@@ -187,16 +181,13 @@ def kernel():
     return np.exp(x @ y)
 
 
-@kernel.misconception()
-def exponent_alone():
-    """That is x · y. Asked for is its exponential."""
-    return x @ y
-
-
-@kernel.misconception()
-def gaussian_kernel():
-    """That is exp(−‖x − y‖²/2), the Gaussian kernel."""
-    return np.exp(-((x - y) @ (x - y)) / 2)
+kernel.mistakes(
+    exponent_alone=(x @ y, "That is x · y. Asked for is its exponential."),
+    gaussian_kernel=(
+        np.exp(-((x - y) @ (x - y)) / 2),
+        "That is exp(−‖x − y‖²/2), the Gaussian kernel.",
+    ),
+)
 
 
 @exercise.part(points=0.5, answer=Numbers())
@@ -211,16 +202,16 @@ def by_the_formula(var_formula):
     return var_formula(m=1, N=(x + y) @ (x + y), p=x @ y)
 
 
-@var_positive.misconception()
-def second_moment():
-    """That is the mean of the square: subtract the square of the mean."""
-    return np.exp((x + y) @ (x + y)) * np.exp(2 * x @ y)
-
-
-@var_positive.misconception()
-def difference_for_sum():
-    """Here the sum x + y comes in."""
-    return np.exp(2 * x @ y) * (np.exp((x - y) @ (x - y)) - 1)
+var_positive.mistakes(
+    second_moment=(
+        np.exp((x + y) @ (x + y)) * np.exp(2 * x @ y),
+        "That is the mean of the square: subtract the square of the mean.",
+    ),
+    difference_for_sum=(
+        np.exp(2 * x @ y) * (np.exp((x - y) @ (x - y)) - 1),
+        "Here the sum x + y comes in.",
+    ),
+)
 
 
 @var_positive.misconception()
@@ -309,22 +300,20 @@ def opposite_by_the_formula(var_formula):
     return np.array([np.exp(-far @ far), var_formula(m=1, N=0, p=-far @ far)])
 
 
-@opposite.misconception()
-def sign_of_the_product():
-    """x and y point away from each other: x · y is negative."""
-    return np.array([np.exp(far @ far), 0])
-
-
-@opposite.misconception()
-def difference_taken():
-    """It is x + y that comes in, and that is 0 here."""
-    return np.array([np.exp(-far @ far), np.exp(-2 * far @ far) * (np.exp(4 * far @ far) - 1)])
-
-
-@opposite.misconception()
-def second_moment_of_opposites():
-    """That is the mean of the square: subtract the square of the mean."""
-    return np.array([np.exp(-far @ far), np.exp(-2 * far @ far)])
+opposite.mistakes(
+    sign_of_the_product=(
+        np.array([np.exp(far @ far), 0]),
+        "x and y point away from each other: x · y is negative.",
+    ),
+    difference_taken=(
+        np.array([np.exp(-far @ far), np.exp(-2 * far @ far) * (np.exp(4 * far @ far) - 1)]),
+        "It is x + y that comes in, and that is 0 here.",
+    ),
+    second_moment_of_opposites=(
+        np.array([np.exp(-far @ far), np.exp(-2 * far @ far)]),
+        "That is the mean of the square: subtract the square of the mean.",
+    ),
+)
 
 
 @exercise.part(points=0.5, answer=Numbers())
@@ -364,28 +353,24 @@ def growth():
     return np.sqrt(np.exp(4 * np.array([0.5, 1, 2]) ** 2) - 1)
 
 
-@growth.misconception()
-def growth_squared():
-    """These are relative variances. Take the root."""
-    return np.exp(4 * np.array([0.5, 1, 2]) ** 2) - 1
-
-
-@growth.misconception()
-def norm_taken_once():
-    """x + y is twice as long as x, so its square is 4r²."""
-    return np.sqrt(np.exp(np.array([0.5, 1, 2]) ** 2) - 1)
-
-
-@growth.misconception()
-def squares_added():
-    """‖x‖² + ‖y‖² leaves the mixed term out: x + y is twice as long as x."""
-    return np.sqrt(np.exp(2 * np.array([0.5, 1, 2]) ** 2) - 1)
-
-
-@growth.misconception()
-def norm_not_squared_here():
-    """The norm comes in squared."""
-    return np.sqrt(np.exp(4 * np.array([0.5, 1, 2])) - 1)
+growth.mistakes(
+    growth_squared=(
+        np.exp(4 * np.array([0.5, 1, 2]) ** 2) - 1,
+        "These are relative variances. Take the root.",
+    ),
+    norm_taken_once=(
+        np.sqrt(np.exp(np.array([0.5, 1, 2]) ** 2) - 1),
+        "x + y is twice as long as x, so its square is 4r².",
+    ),
+    squares_added=(
+        np.sqrt(np.exp(2 * np.array([0.5, 1, 2]) ** 2) - 1),
+        "‖x‖² + ‖y‖² leaves the mixed term out: x + y is twice as long as x.",
+    ),
+    norm_not_squared_here=(
+        np.sqrt(np.exp(4 * np.array([0.5, 1, 2])) - 1),
+        "The norm comes in squared.",
+    ),
+)
 
 
 @exercise.part(
@@ -405,19 +390,8 @@ def law():
     return "B"
 
 
-@law.misconception()
-def one_over_m():
-    """The variance falls like 1/m. The error is its root."""
-    return "A"
-
-
-@law.misconception()
-def constant_does_not_grow():
-    """Look at your three numbers for longer and longer vectors."""
-    return "C"
-
-
-@law.misconception()
-def exponentially_in_m():
-    """Random features are averaged, and averages converge slowly."""
-    return "D"
+law.mistakes(
+    one_over_m=("A", "The variance falls like 1/m. The error is its root."),
+    constant_does_not_grow=("C", "Look at your three numbers for longer and longer vectors."),
+    exponentially_in_m=("D", "Random features are averaged, and averages converge slowly."),
+)

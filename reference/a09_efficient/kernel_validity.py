@@ -53,52 +53,37 @@ def valid():
     return "AEG"
 
 
-@valid.misconception()
-def dot_product_accepted():
-    """You accept the dot product. What is it for two vectors that point away from each other?"""
-    return "ABEG"
-
-
-@valid.misconception()
-def square_accepted():
-    """You accept the square of the dot product. What if a query is orthogonal to every key?"""
-    return "ACEG"
-
-
-@valid.misconception()
-def relu_accepted():
-    """You accept max(·, 0). What does a query of nothing but negative entries get?"""
-    return "ADEG"
-
-
-@valid.misconception()
-def cosine_accepted():
-    """You accept the cosine. It is a positive definite kernel; is it never negative?"""
-    return "AEFG"
-
-
-@valid.misconception()
-def non_negative_is_enough():
-    """None of yours is ever negative. But a row of zeros can't be divided by its sum."""
-    return "ACDEG"
-
-
-@valid.misconception()
-def positive_definite_is_enough():
-    """You asked for positive definite kernels. That is about sums of squares, not about signs."""
-    return "ABCDEFG"
-
-
-@valid.misconception()
-def random_features_rejected():
-    """Random or not: what sign has each of those features?"""
-    return "AE"
-
-
-@valid.misconception()
-def exponential_alone():
-    """Softmax is one choice. Features that are all positive give positive products as well."""
-    return "A"
+valid.mistakes(
+    dot_product_accepted=(
+        "ABEG",
+        "You accept the dot product. What is it for two vectors that point away from each other?",
+    ),
+    square_accepted=(
+        "ACEG",
+        "You accept the square of the dot product. What if a query is orthogonal to every key?",
+    ),
+    relu_accepted=(
+        "ADEG",
+        "You accept max(·, 0). What does a query of nothing but negative entries get?",
+    ),
+    cosine_accepted=(
+        "AEFG",
+        "You accept the cosine. It is a positive definite kernel; is it never negative?",
+    ),
+    non_negative_is_enough=(
+        "ACDEG",
+        "None of yours is ever negative. But a row of zeros can't be divided by its sum.",
+    ),
+    positive_definite_is_enough=(
+        "ABCDEFG",
+        "You asked for positive definite kernels. That is about sums of squares, not about signs.",
+    ),
+    random_features_rejected=("AE", "Random or not: what sign has each of those features?"),
+    exponential_alone=(
+        "A",
+        "Softmax is one choice. Features that are all positive give positive products as well.",
+    ),
+)
 
 
 @exercise.part(points=0.5, answer=Numbers())

@@ -169,34 +169,28 @@ def one_product_after_the_other():
     return "n*m*D + n*m*d_v"
 
 
-@weights_first.misconception()
-def widths_multiplied():
-    """You multiplied the costs of the two products. They are done one after the other: add."""
-    return "n*m*D*d_v"
-
-
-@weights_first.misconception()
-def as_many_keys_as_queries():
-    """You took as many keys as queries. There are m of them."""
-    return "n^2*(D + d_v)"
-
-
-@weights_first.misconception()
-def weights_alone():
-    """That is the product of the features. The weights still have to meet the values."""
-    return "n*m*D"
-
-
-@weights_first.misconception()
-def values_alone():
-    """That is the product with the values. The weights have to be computed before."""
-    return "n*m*d_v"
-
-
-@weights_first.misconception()
-def flops_of_weights_first():
-    """These are FLOPs; asked for are madds, of which each is two."""
-    return "2*n*m*(D + d_v)"
+weights_first.mistakes(
+    widths_multiplied=(
+        "n*m*D*d_v",
+        "You multiplied the costs of the two products. They are done one after the other: add.",
+    ),
+    as_many_keys_as_queries=(
+        "n^2*(D + d_v)",
+        "You took as many keys as queries. There are m of them.",
+    ),
+    weights_alone=(
+        "n*m*D",
+        "That is the product of the features. The weights still have to meet the values.",
+    ),
+    values_alone=(
+        "n*m*d_v",
+        "That is the product with the values. The weights have to be computed before.",
+    ),
+    flops_of_weights_first=(
+        "2*n*m*(D + d_v)",
+        "These are FLOPs; asked for are madds, of which each is two.",
+    ),
+)
 
 
 @exercise.part(points=1, answer=Formula("n m D d_v"))
@@ -211,40 +205,33 @@ def two_products():
     return "m*D*d_v + n*D*d_v"
 
 
-@keys_first.misconception()
-def state_alone():
-    """That is the product of keys and values. The queries still have to meet it."""
-    return "m*D*d_v"
-
-
-@keys_first.misconception()
-def queries_alone():
-    """That is the product with the queries. Keys and values have to be multiplied before."""
-    return "n*D*d_v"
-
-
-@keys_first.misconception(credit=0.5)
-def one_column_of_the_state():
-    """The queries meet a matrix. Each of its columns takes a product with every query."""
-    return "m*D*d_v + n*D"
-
-
-@keys_first.misconception()
-def keys_met_again():
-    """In the second product the queries meet what the first one left, and no key any more."""
-    return "m*D*d_v + n*m*d_v"
-
-
-@keys_first.misconception()
-def linear_in_the_width():
-    """Each key meets each column of the values with each of its features: both widths count."""
-    return "D*(m + n)"
-
-
-@keys_first.misconception()
-def still_all_pairs():
-    """No query meets a key any more, so nowhere is n multiplied with m."""
-    return "n*m*D*d_v"
+keys_first.mistakes(
+    state_alone=(
+        "m*D*d_v",
+        "That is the product of keys and values. The queries still have to meet it.",
+    ),
+    queries_alone=(
+        "n*D*d_v",
+        "That is the product with the queries. Keys and values have to be multiplied before.",
+    ),
+    one_column_of_the_state=(
+        "m*D*d_v + n*D",
+        "The queries meet a matrix. Each of its columns takes a product with every query.",
+        0.5,
+    ),
+    keys_met_again=(
+        "m*D*d_v + n*m*d_v",
+        "In the second product the queries meet what the first one left, and no key any more.",
+    ),
+    linear_in_the_width=(
+        "D*(m + n)",
+        "Each key meets each column of the values with each of its features: both widths count.",
+    ),
+    still_all_pairs=(
+        "n*m*D*d_v",
+        "No query meets a key any more, so nowhere is n multiplied with m.",
+    ),
+)
 
 
 @exercise.part(points=1, answer=Count())
@@ -300,25 +287,18 @@ def pays_off():
     return "D"
 
 
-@pays_off.misconception()
-def width_forgotten():
-    """Often written, but a factor is missing: what size has the product of keys and values?"""
-    return "A"
-
-
-@pays_off.misconception()
-def always_cheaper():
-    """The class is right. For two tokens and a thousand features, which order is cheaper?"""
-    return "B"
-
-
-@pays_off.misconception()
-def pays_off_for_wide():
-    """The class is right. Put the two costs beside each other and divide by 2 n d."""
-    return "C"
-
-
-@pays_off.misconception()
-def quadratic_still():
-    """That is the class of the first order."""
-    return "E"
+pays_off.mistakes(
+    width_forgotten=(
+        "A",
+        "Often written, but a factor is missing: what size has the product of keys and values?",
+    ),
+    always_cheaper=(
+        "B",
+        "The class is right. For two tokens and a thousand features, which order is cheaper?",
+    ),
+    pays_off_for_wide=(
+        "C",
+        "The class is right. Put the two costs beside each other and divide by 2 n d.",
+    ),
+    quadratic_still=("E", "That is the class of the first order."),
+)

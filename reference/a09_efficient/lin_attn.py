@@ -370,16 +370,16 @@ def elu_without_one():
     return elu1(points_of_x) - 1
 
 
-@elu1_values.misconception()
-def exponential_throughout():
-    """Above 0 it is a straight line, not the exponential."""
-    return np.exp(points_of_x)
-
-
-@elu1_values.misconception()
-def one_added_twice():
-    """Below 0 elu is exp(x) − 1. Adding 1 gives …?"""
-    return np.where(points_of_x > 0, points_of_x + 1, np.exp(points_of_x) + 1)
+elu1_values.mistakes(
+    exponential_throughout=(
+        np.exp(points_of_x),
+        "Above 0 it is a straight line, not the exponential.",
+    ),
+    one_added_twice=(
+        np.where(points_of_x > 0, points_of_x + 1, np.exp(points_of_x) + 1),
+        "Below 0 elu is exp(x) − 1. Adding 1 gives …?",
+    ),
+)
 
 
 @exercise.part(points=0.75, answer=Numbers())
@@ -388,16 +388,13 @@ def relu1_values():
     return np.maximum(points_of_x, 0) + 1
 
 
-@relu1_values.misconception()
-def relu_without_one():
-    """Add the 1."""
-    return np.maximum(points_of_x, 0)
-
-
-@relu1_values.misconception()
-def added_before_the_maximum():
-    """You took max(x + 1, 0). The 1 is added after the maximum."""
-    return np.maximum(points_of_x + 1, 0)
+relu1_values.mistakes(
+    relu_without_one=(np.maximum(points_of_x, 0), "Add the 1."),
+    added_before_the_maximum=(
+        np.maximum(points_of_x + 1, 0),
+        "You took max(x + 1, 0). The 1 is added after the maximum.",
+    ),
+)
 
 
 @relu1_values.misconception()
@@ -412,28 +409,15 @@ def with_epsilon():
     return np.exp(-16) / (np.exp(-16) + 1e-6)
 
 
-@with_epsilon.misconception()
-def epsilon_harmless():
-    """How large is the denominator? Compare it with 10⁻⁶."""
-    return 1.0
-
-
-@with_epsilon.misconception()
-def features_not_multiplied():
-    """A weight is a product of two features, one of the query and one of the key."""
-    return np.exp(-8) / (np.exp(-8) + 1e-6)
-
-
-@with_epsilon.misconception()
-def epsilon_alone():
-    """You divided by ε alone. It is added to the denominator."""
-    return np.exp(-16) / 1e-6
-
-
-@with_epsilon.misconception()
-def swallowed_whole():
-    """ε is larger than the weight, but not infinitely so. Compute e^(−16)."""
-    return 0.0
+with_epsilon.mistakes(
+    epsilon_harmless=(1.0, "How large is the denominator? Compare it with 10⁻⁶."),
+    features_not_multiplied=(
+        np.exp(-8) / (np.exp(-8) + 1e-6),
+        "A weight is a product of two features, one of the query and one of the key.",
+    ),
+    epsilon_alone=(np.exp(-16) / 1e-6, "You divided by ε alone. It is added to the denominator."),
+    swallowed_whole=(0.0, "ε is larger than the weight, but not infinitely so. Compute e^(−16)."),
+)
 
 
 @exercise.part(points=0.25, answer=Numbers())
@@ -442,16 +426,10 @@ def without_epsilon():
     return 1.0
 
 
-@without_epsilon.misconception()
-def thought_to_vanish():
-    """A mean of one value is that value, however small its weight."""
-    return 0.0
-
-
-@without_epsilon.misconception()
-def epsilon_left_in():
-    """That is still the result with ε."""
-    return np.exp(-16) / (np.exp(-16) + 1e-6)
+without_epsilon.mistakes(
+    thought_to_vanish=(0.0, "A mean of one value is that value, however small its weight."),
+    epsilon_left_in=(np.exp(-16) / (np.exp(-16) + 1e-6), "That is still the result with ε."),
+)
 
 
 @exercise.part(
@@ -471,19 +449,11 @@ def who():
     return "B"
 
 
-@who.misconception()
-def performer_credited():
-    """Often attributed so. Performer set out to approximate the softmax: elu + 1 doesn't."""
-    return "A"
-
-
-@who.misconception()
-def transformer_credited():
-    """The original transformer has the softmax, and no feature map."""
-    return "C"
-
-
-@who.misconception()
-def low_rank_credited():
-    """Linformer shortens keys and values. It keeps the softmax."""
-    return "D"
+who.mistakes(
+    performer_credited=(
+        "A",
+        "Often attributed so. Performer set out to approximate the softmax: elu + 1 doesn't.",
+    ),
+    transformer_credited=("C", "The original transformer has the softmax, and no feature map."),
+    low_rank_credited=("D", "Linformer shortens keys and values. It keeps the softmax."),
+)

@@ -124,22 +124,17 @@ def conclusion():
     return "B"
 
 
-@conclusion.misconception()
-def rank_of_the_sum_lost():
-    """That the entries of each row add up to 1 makes no row a combination of others."""
-    return "A"
-
-
-@conclusion.misconception()
-def exactly_the_width():
-    """Equal rows of features give a lower rank. D is a bound, and a bound is asked for."""
-    return "C"
-
-
-@conclusion.misconception()
-def softmax_keeps_rank():
-    """It does not: that is how softmax weights get out of the bound."""
-    return "D"
+conclusion.mistakes(
+    rank_of_the_sum_lost=(
+        "A",
+        "That the entries of each row add up to 1 makes no row a combination of others.",
+    ),
+    exactly_the_width=(
+        "C",
+        "Equal rows of features give a lower rank. D is a bound, and a bound is asked for.",
+    ),
+    softmax_keeps_rank=("D", "It does not: that is how softmax weights get out of the bound."),
+)
 
 
 @exercise.part(points=0.5, answer=Count())
@@ -196,22 +191,14 @@ def softmax_rank():
     return 8
 
 
-@softmax_rank.misconception()
-def rank_of_the_scores():
-    """That is the rank of the scores. The exponential acts on every entry."""
-    return 3
-
-
-@softmax_rank.misconception()
-def a_little_more_than_the_scores():
-    """Entry by entry the exponential keeps no rank near that of the scores. Try it."""
-    return 4
-
-
-@softmax_rank.misconception()
-def one_for_the_sum():
-    """The rows add up to 1; that does not make them depend on each other."""
-    return 7
+softmax_rank.mistakes(
+    rank_of_the_scores=(3, "That is the rank of the scores. The exponential acts on every entry."),
+    a_little_more_than_the_scores=(
+        4,
+        "Entry by entry the exponential keeps no rank near that of the scores. Try it.",
+    ),
+    one_for_the_sum=(7, "The rows add up to 1; that does not make them depend on each other."),
+)
 
 
 @exercise.part(points=0.5, answer=Numbers())
@@ -220,19 +207,11 @@ def rest():
     return 1e9 * 2 * np.exp(-20) / (1 + 2 * np.exp(-20))
 
 
-@rest.misconception()
-def scaled_by_root_three():
-    """You divided by √3. No scale is asked for here."""
-    return 1e9 * 2 / (2 + np.exp(20 / np.sqrt(3)))
-
-
-@rest.misconception()
-def nothing_left():
-    """Little is left, but not nothing. Say how many times 10⁻⁹ it is."""
-    return 0
-
-
-@rest.misconception()
-def one_other_key():
-    """There are two other keys."""
-    return 1e9 / (2 + np.exp(20))
+rest.mistakes(
+    scaled_by_root_three=(
+        1e9 * 2 / (2 + np.exp(20 / np.sqrt(3))),
+        "You divided by √3. No scale is asked for here.",
+    ),
+    nothing_left=(0, "Little is left, but not nothing. Say how many times 10⁻⁹ it is."),
+    one_other_key=(1e9 / (2 + np.exp(20)), "There are two other keys."),
+)

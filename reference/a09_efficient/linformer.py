@@ -255,13 +255,13 @@ def moved():
     return 5
 
 
-@moved.misconception()
-def none_of_them():
-    """That is so under a causal mask. Here every row of F V holds a share of the last value."""
-    return 0
-
-
-@moved.misconception()
-def last_key_left():
-    """Each of the three rows of F V has changed, and every query gives all of them some weight."""
-    return 3
+moved.mistakes(
+    none_of_them=(
+        0,
+        "That is so under a causal mask. Here every row of F V holds a share of the last value.",
+    ),
+    last_key_left=(
+        3,
+        "Each of the three rows of F V has changed, and every query gives all of them some weight.",
+    ),
+)

@@ -39,28 +39,21 @@ def singular():
     return values
 
 
-@singular.misconception()
-def eigenvalues():
-    """These are eigenvalues. A is not symmetric, so its singular values are others."""
-    return np.sort(np.linalg.eigvals(A).real)[::-1]
-
-
-@singular.misconception()
-def squares():
-    """These are the squares: eigenvalues of AᵀA. Take roots."""
-    return values**2
-
-
-@singular.misconception()
-def of_the_scores():
-    """These are the singular values of the scores. The softmax comes first."""
-    return np.linalg.svd(X @ X.T, compute_uv=False)
-
-
-@singular.misconception()
-def rows_not_normalised():
-    """These belong to the exponentials of the scores. Each row of weights adds up to 1."""
-    return np.linalg.svd(np.exp(X @ X.T), compute_uv=False)
+singular.mistakes(
+    eigenvalues=(
+        np.sort(np.linalg.eigvals(A).real)[::-1],
+        "These are eigenvalues. A is not symmetric, so its singular values are others.",
+    ),
+    squares=(values**2, "These are the squares: eigenvalues of AᵀA. Take roots."),
+    of_the_scores=(
+        np.linalg.svd(X @ X.T, compute_uv=False),
+        "These are the singular values of the scores. The softmax comes first.",
+    ),
+    rows_not_normalised=(
+        np.linalg.svd(np.exp(X @ X.T), compute_uv=False),
+        "These belong to the exponentials of the scores. Each row of weights adds up to 1.",
+    ),
+)
 
 
 @singular.misconception()
@@ -130,16 +123,13 @@ def numbers():
     return [2 * 1024 * 16, 1024**2]
 
 
-@numbers.misconception()
-def one_factor():
-    """You counted one of the two factors."""
-    return [1024 * 16, 1024**2]
-
-
-@numbers.misconception()
-def factors_multiplied():
-    """The two factors are stored side by side: add their numbers."""
-    return [(1024 * 16) ** 2, 1024**2]
+numbers.mistakes(
+    one_factor=([1024 * 16, 1024**2], "You counted one of the two factors."),
+    factors_multiplied=(
+        [(1024 * 16) ** 2, 1024**2],
+        "The two factors are stored side by side: add their numbers.",
+    ),
+)
 
 
 @exercise.part(points=1, answer=Numbers())

@@ -217,16 +217,13 @@ def bound():
     return 64 * (3 + 3 + 2) + 2 * 64
 
 
-@bound.misconception()
-def bound_of_the_queries():
-    """The global tokens' own rows are missing: g n more."""
-    return 64 * (3 + 3 + 2)
-
-
-@bound.misconception()
-def window_on_one_side():
-    """A window of w reaches to both sides, so it holds 2w + 1 keys."""
-    return 64 * (2 + 3 + 2) + 2 * 64
+bound.mistakes(
+    bound_of_the_queries=(64 * (3 + 3 + 2), "The global tokens' own rows are missing: g n more."),
+    window_on_one_side=(
+        64 * (2 + 3 + 2) + 2 * 64,
+        "A window of w reaches to both sides, so it holds 2w + 1 keys.",
+    ),
+)
 
 
 @exercise.part(points=2, answer=Count())
@@ -278,22 +275,20 @@ def numbers_of_tokens():
     return unattended.compute() * np.array(list(SIZES))
 
 
-@unattended.misconception()
-def one_key_each():
-    """That is what one random key gives. Each query has three."""
-    return np.array([(1 - 1 / n) ** (n - 1) for n in SIZES])
-
-
-@unattended.misconception()
-def two_keys_each():
-    """That is what two random keys give. Each query has three."""
-    return np.array([(1 - 2 / n) ** (n - 1) for n in SIZES])
-
-
-@unattended.misconception()
-def queries_without_keys():
-    """You looked along rows: every query has its keys. Who is seen stands in the columns."""
-    return np.zeros(3)
+unattended.mistakes(
+    one_key_each=(
+        np.array([(1 - 1 / n) ** (n - 1) for n in SIZES]),
+        "That is what one random key gives. Each query has three.",
+    ),
+    two_keys_each=(
+        np.array([(1 - 2 / n) ** (n - 1) for n in SIZES]),
+        "That is what two random keys give. Each query has three.",
+    ),
+    queries_without_keys=(
+        np.zeros(3),
+        "You looked along rows: every query has its keys. Who is seen stands in the columns.",
+    ),
+)
 
 
 @exercise.part(points=0.5, answer=Formula("r"))
@@ -302,31 +297,10 @@ def limit():
     return "exp(-r)"
 
 
-@limit.misconception()
-def attended_in_the_limit():
-    """That is the share of tokens to which somebody attends."""
-    return "1 - exp(-r)"
-
-
-@limit.misconception()
-def vanishes():
-    """With more tokens there are more queries, but each key is drawn less often."""
-    return "0"
-
-
-@limit.misconception()
-def limit_for_one_key():
-    """That is what one random key gives. Each query has r of them."""
-    return "exp(-1)"
-
-
-@limit.misconception()
-def reciprocal():
-    """The limit of (1 − r/n)ⁿ is no fraction in r."""
-    return "1/r"
-
-
-@limit.misconception()
-def sign_lost():
-    """A share is at most 1."""
-    return "exp(r)"
+limit.mistakes(
+    attended_in_the_limit=("1 - exp(-r)", "That is the share of tokens to which somebody attends."),
+    vanishes=("0", "With more tokens there are more queries, but each key is drawn less often."),
+    limit_for_one_key=("exp(-1)", "That is what one random key gives. Each query has r of them."),
+    reciprocal=("1/r", "The limit of (1 − r/n)ⁿ is no fraction in r."),
+    sign_lost=("exp(r)", "A share is at most 1."),
+)

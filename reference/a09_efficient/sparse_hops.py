@@ -246,28 +246,21 @@ def all_at_a_glance(hops):
     return [1, *patterns.compute(hops)[1:]]
 
 
-@patterns.misconception()
-def stride_reaches_all():
-    """A stride alone keeps to the positions with the same remainder, in any number of layers."""
-    return [1, 4, 2, 2]
-
-
-@patterns.misconception()
-def global_token_in_one():
-    """Through a global token it takes two layers: one to it, one from it."""
-    return [1, -1, 2, 1]
-
-
-@patterns.misconception()
-def window_of_the_rest():
-    """The global token is a shortcut between any two tokens."""
-    return [1, -1, 2, 15]
-
-
-@patterns.misconception()
-def stride_and_window_one_by_one():
-    """One layer can step along the stride and the next one along the window."""
-    return [1, -1, 4, 2]
+patterns.mistakes(
+    stride_reaches_all=(
+        [1, 4, 2, 2],
+        "A stride alone keeps to the positions with the same remainder, in any number of layers.",
+    ),
+    global_token_in_one=(
+        [1, -1, 2, 1],
+        "Through a global token it takes two layers: one to it, one from it.",
+    ),
+    window_of_the_rest=([1, -1, 2, 15], "The global token is a shortcut between any two tokens."),
+    stride_and_window_one_by_one=(
+        [1, -1, 4, 2],
+        "One layer can step along the stride and the next one along the window.",
+    ),
+)
 
 
 @exercise.part(points=0.5, answer=ComplexityClass("n"))
@@ -276,28 +269,15 @@ def doubling_class():
     return "n*log(n)"
 
 
-@doubling_class.misconception()
-def keys_of_one_query():
-    """That is what one query sees."""
-    return "log(n)"
-
-
-@doubling_class.misconception()
-def taken_for_linear():
-    """The number of keys of a query grows with n, if slowly."""
-    return "n"
-
-
-@doubling_class.misconception()
-def taken_for_all_pairs():
-    """Each key is twice as far away as the one before. How many fit into n tokens?"""
-    return "n^2"
-
-
-@doubling_class.misconception()
-def taken_for_root():
-    """How many powers of two are there up to n?"""
-    return "n^(3/2)"
+doubling_class.mistakes(
+    keys_of_one_query=("log(n)", "That is what one query sees."),
+    taken_for_linear=("n", "The number of keys of a query grows with n, if slowly."),
+    taken_for_all_pairs=(
+        "n^2",
+        "Each key is twice as far away as the one before. How many fit into n tokens?",
+    ),
+    taken_for_root=("n^(3/2)", "How many powers of two are there up to n?"),
+)
 
 
 @exercise.part(points=0.5, answer=Count())
@@ -306,25 +286,12 @@ def doubling_layers():
     return 10
 
 
-@doubling_layers.misconception()
-def one_jump():
-    """1023 is no power of two. Of how many is it a sum?"""
-    return 1
-
-
-@doubling_layers.misconception()
-def one_by_one():
-    """One step at a time is the longest way. Which longer steps are there?"""
-    return 1023
-
-
-@doubling_layers.misconception()
-def eleven():
-    """1023 = 512 + 256 + … + 1. Count the terms."""
-    return 11
-
-
-@doubling_layers.misconception()
-def two_as_if_through_a_global_token():
-    """No token is seen by all here: each step is a power of two."""
-    return 2
+doubling_layers.mistakes(
+    one_jump=(1, "1023 is no power of two. Of how many is it a sum?"),
+    one_by_one=(1023, "One step at a time is the longest way. Which longer steps are there?"),
+    eleven=(11, "1023 = 512 + 256 + … + 1. Count the terms."),
+    two_as_if_through_a_global_token=(
+        2,
+        "No token is seen by all here: each step is a power of two.",
+    ),
+)

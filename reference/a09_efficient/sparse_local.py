@@ -390,64 +390,43 @@ def diagonal_by_diagonal():
     return "n + 2*n*w - w^2 - w"
 
 
-@edges.misconception(credit=0.3)
-def cut_ends_forgotten():
-    """Near the ends of the text windows are cut off. How many pairs are lost there?"""
-    return "n*(2*w + 1)"
-
-
-@edges.misconception(credit=0.5)
-def cut_at_one_end():
-    """You cut windows off at one end of the text. Those near the other end are shorter, too."""
-    return "n*(2*w + 1) - w*(w + 1)/2"
-
-
-@edges.misconception()
-def as_many_lost_by_each():
-    """Not every query near an end loses as many keys: how many does the second one lose?"""
-    return "n*(2*w + 1) - 2*w^2"
-
-
-@edges.misconception()
-def one_lost_by_each():
-    """Queries near an end lose more than one key each: how many does the first one lose?"""
-    return "n*(2*w + 1) - 2*w"
-
-
-@edges.misconception(credit=0.5)
-def lost_pairs_from_zero():
-    """Of the first w queries the first one loses w keys and the last one loses 1."""
-    return "n*(2*w + 1) - w*(w - 1)"
-
-
-@edges.misconception(credit=0.5)
-def lost_pairs_squared():
-    """The first w queries lose w, w − 1, …, 1 keys. Add that up once more."""
-    return "n*(2*w + 1) - w^2"
-
-
-@edges.misconception()
-def both_ends_whole():
-    """You subtracted too much: a row near the end loses only the keys beyond it."""
-    return "n*(2*w + 1) - 2*w*(w + 1)"
-
-
-@edges.misconception()
-def own_token_forgotten():
-    """A token sees itself, too."""
-    return "2*n*w - w*(w + 1)"
-
-
-@edges.misconception()
-def width_in_all():
-    """You took w for the width of the whole window."""
-    return "n*(w + 1) - w*(w + 2)/4"
-
-
-@edges.misconception()
-def causal_pairs():
-    """These are the pairs of the causal window."""
-    return "n*(w + 1) - w*(w + 1)/2"
+edges.mistakes(
+    cut_ends_forgotten=(
+        "n*(2*w + 1)",
+        "Near the ends of the text windows are cut off. How many pairs are lost there?",
+        0.3,
+    ),
+    cut_at_one_end=(
+        "n*(2*w + 1) - w*(w + 1)/2",
+        "You cut windows off at one end of the text. Those near the other end are shorter, too.",
+        0.5,
+    ),
+    as_many_lost_by_each=(
+        "n*(2*w + 1) - 2*w^2",
+        "Not every query near an end loses as many keys: how many does the second one lose?",
+    ),
+    one_lost_by_each=(
+        "n*(2*w + 1) - 2*w",
+        "Queries near an end lose more than one key each: how many does the first one lose?",
+    ),
+    lost_pairs_from_zero=(
+        "n*(2*w + 1) - w*(w - 1)",
+        "Of the first w queries the first one loses w keys and the last one loses 1.",
+        0.5,
+    ),
+    lost_pairs_squared=(
+        "n*(2*w + 1) - w^2",
+        "The first w queries lose w, w − 1, …, 1 keys. Add that up once more.",
+        0.5,
+    ),
+    both_ends_whole=(
+        "n*(2*w + 1) - 2*w*(w + 1)",
+        "You subtracted too much: a row near the end loses only the keys beyond it.",
+    ),
+    own_token_forgotten=("2*n*w - w*(w + 1)", "A token sees itself, too."),
+    width_in_all=("n*(w + 1) - w*(w + 2)/4", "You took w for the width of the whole window."),
+    causal_pairs=("n*(w + 1) - w*(w + 1)/2", "These are the pairs of the causal window."),
+)
 
 
 def pairs(n, w, dilation=1):

@@ -75,16 +75,14 @@ def top2():
     return p[:2] @ values[:2] / p[:2].sum()
 
 
-@top2.misconception(credit=0.3)
-def not_renormalised():
-    """What is left of the weights no longer adds up to 1: divide by its sum."""
-    return p[:2] @ values[:2]
-
-
-@top2.misconception()
-def evenly_shared():
-    """The two weights are not equal."""
-    return 0.5
+top2.mistakes(
+    not_renormalised=(
+        p[:2] @ values[:2],
+        "What is left of the weights no longer adds up to 1: divide by its sum.",
+        0.3,
+    ),
+    evenly_shared=(0.5, "The two weights are not equal."),
+)
 
 
 chain = IndexedChain(
@@ -211,16 +209,13 @@ def above():
     return 8
 
 
-@above.misconception()
-def logits_counted():
-    """That is how many logits are above 0.01. Compute the weights of the others, too."""
-    return 3
-
-
-@above.misconception()
-def small_ones_taken_for_nothing():
-    """A logit of 0 does not give a weight of 0."""
-    return 2
+above.mistakes(
+    logits_counted=(
+        3,
+        "That is how many logits are above 0.01. Compute the weights of the others, too.",
+    ),
+    small_ones_taken_for_nothing=(2, "A logit of 0 does not give a weight of 0."),
+)
 
 
 @exercise.part(points=0.5, answer=Numbers())
@@ -229,25 +224,15 @@ def perplexity():
     return np.exp(-(p @ np.log(p)))
 
 
-@perplexity.misconception()
-def entropy_itself():
-    """That is the entropy. Its exponential counts keys."""
-    return -(p @ np.log(p))
-
-
-@perplexity.misconception()
-def bases_mixed():
-    """You took the logarithm to base 2 and raised e to it. The two have to match."""
-    return np.exp(-(p @ np.log2(p)))
-
-
-@perplexity.misconception()
-def two_to_the_nats():
-    """You took the natural logarithm and raised 2 to it. The two have to match."""
-    return 2 ** -(p @ np.log(p))
-
-
-@perplexity.misconception()
-def inverse_of_the_squares():
-    """That is 1/Σ p², another measure of spread."""
-    return 1 / (p @ p)
+perplexity.mistakes(
+    entropy_itself=(-(p @ np.log(p)), "That is the entropy. Its exponential counts keys."),
+    bases_mixed=(
+        np.exp(-(p @ np.log2(p))),
+        "You took the logarithm to base 2 and raised e to it. The two have to match.",
+    ),
+    two_to_the_nats=(
+        2 ** -(p @ np.log(p)),
+        "You took the natural logarithm and raised 2 to it. The two have to match.",
+    ),
+    inverse_of_the_squares=(1 / (p @ p), "That is 1/Σ p², another measure of spread."),
+)

@@ -37,22 +37,17 @@ def y():
     return X + np.maximum(0, X @ DOWN) @ UP
 
 
-@y.misconception()
-def residual_forgotten():
-    """x itself is missing: an adapter adds something to what was there."""
-    return np.maximum(0, X @ DOWN) @ UP
-
-
-@y.misconception()
-def relu_forgotten():
-    """One hidden number is negative: the ReLU makes it 0."""
-    return X + X @ DOWN @ UP
-
-
-@y.misconception()
-def relu_at_the_end():
-    """The ReLU stands between the two matrices, and not around the sum."""
-    return np.maximum(0, X + (X @ DOWN) @ UP)
+y.mistakes(
+    residual_forgotten=(
+        np.maximum(0, X @ DOWN) @ UP,
+        "x itself is missing: an adapter adds something to what was there.",
+    ),
+    relu_forgotten=(X + X @ DOWN @ UP, "One hidden number is negative: the ReLU makes it 0."),
+    relu_at_the_end=(
+        np.maximum(0, X + (X @ DOWN) @ UP),
+        "The ReLU stands between the two matrices, and not around the sum.",
+    ),
+)
 
 
 @exercise.part(points=1, answer=Count())
@@ -61,22 +56,17 @@ def one():
     return [ONE, 2 * 768 * 64]
 
 
-@one.misconception()
-def biases_of_the_same_width():
-    """One bias is as wide as the bottleneck, the other as the model."""
-    return [2 * 768 * 64 + 2 * 768, 2 * 768 * 64]
-
-
-@one.misconception()
-def biases_of_the_bottleneck():
-    """A bias is as wide as what comes out of its matrix: the second one leads back up."""
-    return [2 * 768 * 64 + 2 * 64, 2 * 768 * 64]
-
-
-@one.misconception()
-def one_of_two_matrices():
-    """There are two matrices: down and up."""
-    return [768 * 64 + 64 + 768, 768 * 64]
+one.mistakes(
+    biases_of_the_same_width=(
+        [2 * 768 * 64 + 2 * 768, 2 * 768 * 64],
+        "One bias is as wide as the bottleneck, the other as the model.",
+    ),
+    biases_of_the_bottleneck=(
+        [2 * 768 * 64 + 2 * 64, 2 * 768 * 64],
+        "A bias is as wide as what comes out of its matrix: the second one leads back up.",
+    ),
+    one_of_two_matrices=([768 * 64 + 64 + 768, 768 * 64], "There are two matrices: down and up."),
+)
 
 
 @exercise.part(points=0.5, answer=Count())
@@ -335,16 +325,13 @@ def mergeable():
     return "B"
 
 
-@mergeable.misconception()
-def like_lora():
-    """A sum of linear maps is one matrix. Is this map linear?"""
-    return "A"
-
-
-@mergeable.misconception()
-def wide_enough():
-    """Between the two matrices stands something that no width of the bottleneck removes."""
-    return "C"
+mergeable.mistakes(
+    like_lora=("A", "A sum of linear maps is one matrix. Is this map linear?"),
+    wide_enough=(
+        "C",
+        "Between the two matrices stands something that no width of the bottleneck removes.",
+    ),
+)
 
 
 @exercise.part(
@@ -364,19 +351,14 @@ def because():
     return "D"
 
 
-@because.misconception()
-def because_of_residual():
-    """The residual is linear: it would only add the identity to a matrix."""
-    return "A"
-
-
-@because.misconception()
-def because_of_two_matrices():
-    """A product of two matrices is a matrix. LoRA has two as well."""
-    return "B"
-
-
-@because.misconception()
-def because_of_the_width():
-    """A product through a narrow middle is still a matrix, of small rank."""
-    return "C"
+because.mistakes(
+    because_of_residual=(
+        "A",
+        "The residual is linear: it would only add the identity to a matrix.",
+    ),
+    because_of_two_matrices=("B", "A product of two matrices is a matrix. LoRA has two as well."),
+    because_of_the_width=(
+        "C",
+        "A product through a narrow middle is still a matrix, of small rank.",
+    ),
+)

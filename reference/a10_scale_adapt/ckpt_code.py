@@ -286,25 +286,21 @@ def calls():
     return [8, 14]
 
 
-@calls.misconception()
-def all_segments_again():
-    """The last segment is still there when the backward pass begins: it isn't run again."""
-    return [8, 16]
-
-
-@calls.misconception()
-def one_segment_again():
-    """Only the last segment is still there. The three before it are run again."""
-    return [8, 10]
-
-
-@calls.misconception()
-def segments_counted():
-    """You added one call for each segment. Every block of a segment is run again."""
-    return [8, 12]
-
-
-@calls.misconception()
-def backward_counted():
-    """You counted backward passes as calls. Count how often the blocks' `forward` runs."""
-    return [16, 22]
+calls.mistakes(
+    all_segments_again=(
+        [8, 16],
+        "The last segment is still there when the backward pass begins: it isn't run again.",
+    ),
+    one_segment_again=(
+        [8, 10],
+        "Only the last segment is still there. The three before it are run again.",
+    ),
+    segments_counted=(
+        [8, 12],
+        "You added one call for each segment. Every block of a segment is run again.",
+    ),
+    backward_counted=(
+        [16, 22],
+        "You counted backward passes as calls. Count how often the blocks' `forward` runs.",
+    ),
+)

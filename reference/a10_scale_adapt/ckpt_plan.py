@@ -156,28 +156,24 @@ def reversible():
     return np.array([math.comb(c + r, c) for c, r in ((3, 2), (2, 3), (8, 1))])
 
 
-@reversible.misconception()
-def product_of_both():
-    """You multiplied c and r. Recursion does better: solve the recurrence for small numbers."""
-    return np.array([6, 6, 8])
-
-
-@reversible.misconception()
-def product_and_one():
-    """This is c r + 1. Recursion does better: solve the recurrence for small numbers."""
-    return np.array([7, 7, 9])
-
-
-@reversible.misconception()
-def power_of_two():
-    """Not every state and every run halves the chain. Solve the recurrence for small numbers."""
-    return np.array([2 ** (c + r) for c, r in ((3, 2), (2, 3), (8, 1))])
-
-
-@reversible.misconception()
-def end_not_counted():
-    """Close: what is the longest chain with no state to store, or with no further run?"""
-    return np.array([math.comb(c + r, c) - 1 for c, r in ((3, 2), (2, 3), (8, 1))])
+reversible.mistakes(
+    product_of_both=(
+        np.array([6, 6, 8]),
+        "You multiplied c and r. Recursion does better: solve the recurrence for small numbers.",
+    ),
+    product_and_one=(
+        np.array([7, 7, 9]),
+        "This is c r + 1. Recursion does better: solve the recurrence for small numbers.",
+    ),
+    power_of_two=(
+        np.array([2 ** (c + r) for c, r in ((3, 2), (2, 3), (8, 1))]),
+        "Not every state and every run halves the chain. Solve the recurrence for small numbers.",
+    ),
+    end_not_counted=(
+        np.array([math.comb(c + r, c) - 1 for c, r in ((3, 2), (2, 3), (8, 1))]),
+        "Close: what is the longest chain with no state to store, or with no further run?",
+    ),
+)
 
 
 def cost(sizes, cut):
@@ -473,19 +469,17 @@ def hardness():
     return "C"
 
 
-@hardness.misconception()
-def hard_even_on_chains():
-    """That holds for general graphs. You have just written a fast method for chains."""
-    return "A"
-
-
-@hardness.misconception()
-def uniform_is_best():
-    """Cut 8, 1, 1, 1, 1, 4 in the middle: cost 11. Cut behind the first layer: 9."""
-    return "B"
-
-
-@hardness.misconception()
-def easy_everywhere():
-    """A chain has few ways to cut it. In a general graph a value may be needed in many places."""
-    return "D"
+hardness.mistakes(
+    hard_even_on_chains=(
+        "A",
+        "That holds for general graphs. You have just written a fast method for chains.",
+    ),
+    uniform_is_best=(
+        "B",
+        "Cut 8, 1, 1, 1, 1, 4 in the middle: cost 11. Cut behind the first layer: 9.",
+    ),
+    easy_everywhere=(
+        "D",
+        "A chain has few ways to cut it. In a general graph a value may be needed in many places.",
+    ),
+)

@@ -26,22 +26,20 @@ def units():
     return np.array([3, 4])
 
 
-@units.misconception()
-def everything_twice():
-    """Only the forward pass is repeated. The backward pass runs once, as before."""
-    return np.array([3, 6])
-
-
-@units.misconception()
-def backward_as_cheap():
-    """A backward pass takes two units: gradients of the inputs, and gradients of the weights."""
-    return np.array([2, 3])
-
-
-@units.misconception()
-def backward_twice():
-    """You repeated the backward pass. What is computed again are activations."""
-    return np.array([3, 5])
+units.mistakes(
+    everything_twice=(
+        np.array([3, 6]),
+        "Only the forward pass is repeated. The backward pass runs once, as before.",
+    ),
+    backward_as_cheap=(
+        np.array([2, 3]),
+        "A backward pass takes two units: gradients of the inputs, and gradients of the weights.",
+    ),
+    backward_twice=(
+        np.array([3, 5]),
+        "You repeated the backward pass. What is computed again are activations.",
+    ),
+)
 
 
 @exercise.part(points=1, answer=Numbers())
@@ -104,25 +102,15 @@ def forwards():
     return [1, 2, 1]
 
 
-@forwards.misconception()
-def forwards_once():
-    """It runs once to get to the loss. And for what was forgotten?"""
-    return [1, 1, 1]
-
-
-@forwards.misconception()
-def last_one_again():
-    """What is still alive needn't be computed again."""
-    return [1, 2, 2]
-
-
-@forwards.misconception()
-def only_what_is_run_again():
-    """These are the runs that come on top. The first one, to the loss, counts as well."""
-    return [0, 1, 0]
-
-
-@forwards.misconception()
-def forwards_three_times():
-    """Once to get to the loss, once more to compute again what was forgotten."""
-    return [1, 3, 1]
+forwards.mistakes(
+    forwards_once=([1, 1, 1], "It runs once to get to the loss. And for what was forgotten?"),
+    last_one_again=([1, 2, 2], "What is still alive needn't be computed again."),
+    only_what_is_run_again=(
+        [0, 1, 0],
+        "These are the runs that come on top. The first one, to the loss, counts as well.",
+    ),
+    forwards_three_times=(
+        [1, 3, 1],
+        "Once to get to the loss, once more to compute again what was forgotten.",
+    ),
+)

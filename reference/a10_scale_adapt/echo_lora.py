@@ -120,28 +120,26 @@ def factors_exchanged():
     return NEW[[1, 0, 3, 2]] / 100
 
 
-@new.misconception(credit=0.5)
-def matrices_exchanged():
-    """The first two rows belong to the queries, the others to the keys: yours are exchanged."""
-    return NEW[[2, 3, 0, 1]] / 100
-
-
-@new.misconception()
-def nothing_learned():
-    """With these factors the model does what it did. Is one of them still 0?"""
-    return NEW * [[1], [0], [1], [0]] / 100
-
-
-@new.misconception(credit=0.3)
-def half_way():
-    """It is better than before, and not there yet: train for longer, or at another rate."""
-    return NEW / 250
-
-
-@new.misconception()
-def worse_than_before():
-    """With these factors short motifs cost more than before. What does your loss count?"""
-    return -3 * NEW / 100
+new.mistakes(
+    matrices_exchanged=(
+        NEW[[2, 3, 0, 1]] / 100,
+        "The first two rows belong to the queries, the others to the keys: yours are exchanged.",
+        0.5,
+    ),
+    nothing_learned=(
+        NEW * [[1], [0], [1], [0]] / 100,
+        "With these factors the model does what it did. Is one of them still 0?",
+    ),
+    half_way=(
+        NEW / 250,
+        "It is better than before, and not there yet: train for longer, or at another rate.",
+        0.3,
+    ),
+    worse_than_before=(
+        -3 * NEW / 100,
+        "With these factors short motifs cost more than before. What does your loss count?",
+    ),
+)
 
 
 @exercise.part(points=0.5, answer=Numbers())
@@ -180,22 +178,19 @@ def both():
     return BOTH / 100
 
 
-@both.misconception(credit=0.4)
-def old_words_forgotten():
-    """The short motifs are there, and the old ones cost more than they may. What was in a batch?"""
-    return NEW / 100
-
-
-@both.misconception()
-def old_words_alone():
-    """The old motifs are as they were, the short ones aren't learned."""
-    return 0 * BOTH
-
-
-@both.misconception()
-def neither():
-    """With these factors the model says neither the short motifs nor the old ones."""
-    return -3 * BOTH / 100
+both.mistakes(
+    old_words_forgotten=(
+        NEW / 100,
+        "The short motifs are there, and the old ones cost more than they may. What was in a "
+        "batch?",
+        0.4,
+    ),
+    old_words_alone=(0 * BOTH, "The old motifs are as they were, the short ones aren't learned."),
+    neither=(
+        -3 * BOTH / 100,
+        "With these factors the model says neither the short motifs nor the old ones.",
+    ),
+)
 
 
 @exercise.part(
@@ -215,19 +210,8 @@ def forgets():
     return "A"
 
 
-@forgets.misconception()
-def no_room():
-    """Your second factors have the same 64 numbers. What do they do?"""
-    return "B"
-
-
-@forgets.misconception()
-def frozen_changed():
-    """Set the factors to 0: the model is what it was."""
-    return "C"
-
-
-@forgets.misconception()
-def too_short():
-    """Train for longer in the same way, and look at both losses."""
-    return "D"
+forgets.mistakes(
+    no_room=("B", "Your second factors have the same 64 numbers. What do they do?"),
+    frozen_changed=("C", "Set the factors to 0: the model is what it was."),
+    too_short=("D", "Train for longer in the same way, and look at both losses."),
+)

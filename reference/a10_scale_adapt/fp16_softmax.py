@@ -36,16 +36,16 @@ def threshold():
     return np.log(65504)
 
 
-@threshold.misconception()
-def logarithm_to_base_2():
-    """That is the logarithm to the base 2. The exponential has the base e."""
-    return np.log2(65504)
-
-
-@threshold.misconception()
-def logarithm_to_base_10():
-    """That is the logarithm to the base 10. The exponential has the base e."""
-    return np.log10(65504)
+threshold.mistakes(
+    logarithm_to_base_2=(
+        np.log2(65504),
+        "That is the logarithm to the base 2. The exponential has the base e.",
+    ),
+    logarithm_to_base_10=(
+        np.log10(65504),
+        "That is the logarithm to the base 10. The exponential has the base e.",
+    ),
+)
 
 
 @exercise.part(points=0.6, answer=Numbers(special=True))
@@ -54,16 +54,16 @@ def exponentials():
     return np.array([59872, np.inf])
 
 
-@exponentials.misconception()
-def exponentials_in_single():
-    """These are the true values. The second one is larger than half precision goes."""
-    return np.exp([11.0, 12])
-
-
-@exponentials.misconception()
-def clipped_at_the_top():
-    """Beyond the largest number there is infinity: results are not clipped."""
-    return np.array([59872.0, 65504])
+exponentials.mistakes(
+    exponentials_in_single=(
+        np.exp([11.0, 12]),
+        "These are the true values. The second one is larger than half precision goes.",
+    ),
+    clipped_at_the_top=(
+        np.array([59872.0, 65504]),
+        "Beyond the largest number there is infinity: results are not clipped.",
+    ),
+)
 
 
 @exercise.part(points=0.5, answer=Numbers(special=True))
@@ -72,22 +72,14 @@ def naive():
     return np.array([np.nan, 0, 0])
 
 
-@naive.misconception()
-def infinity_over_infinity_is_one():
-    """∞/∞ is no number: not 1."""
-    return np.array([1.0, 0, 0])
-
-
-@naive.misconception()
-def all_not_a_number():
-    """A finite number divided by ∞ is 0. Only one entry of yours is right."""
-    return np.full(3, np.nan)
-
-
-@naive.misconception()
-def infinite_weight():
-    """The denominator is infinite as well."""
-    return np.array([np.inf, 0, 0])
+naive.mistakes(
+    infinity_over_infinity_is_one=(np.array([1.0, 0, 0]), "∞/∞ is no number: not 1."),
+    all_not_a_number=(
+        np.full(3, np.nan),
+        "A finite number divided by ∞ is 0. Only one entry of yours is right.",
+    ),
+    infinite_weight=(np.array([np.inf, 0, 0]), "The denominator is infinite as well."),
+)
 
 
 @exercise.part(points=0.5, answer=Numbers())
@@ -126,28 +118,21 @@ def overflows():
     return np.array([44064, np.inf, 60000, np.inf])
 
 
-@overflows.misconception()
-def nothing_overflows():
-    """Three terms that fit have a sum that needn't, and two factors a product."""
-    return np.array([2 * np.exp(10), 3 * np.exp(10.5), 60000, 90000])
-
-
-@overflows.misconception()
-def stopped_at_the_largest():
-    """Half precision doesn't stop at its largest number: what is larger becomes ∞."""
-    return np.array([44064, 65504, 60000, 65504])
-
-
-@overflows.misconception()
-def everything_overflows():
-    """Compare each result with 65,504: two of them fit."""
-    return np.full(4, np.inf)
-
-
-@overflows.misconception()
-def products_are_safe():
-    """300 · 300 is larger than 65,504. So are scores of wide heads before they are scaled."""
-    return np.array([44064, np.inf, 60000, 90000])
+overflows.mistakes(
+    nothing_overflows=(
+        np.array([2 * np.exp(10), 3 * np.exp(10.5), 60000, 90000]),
+        "Three terms that fit have a sum that needn't, and two factors a product.",
+    ),
+    stopped_at_the_largest=(
+        np.array([44064, 65504, 60000, 65504]),
+        "Half precision doesn't stop at its largest number: what is larger becomes ∞.",
+    ),
+    everything_overflows=(np.full(4, np.inf), "Compare each result with 65,504: two of them fit."),
+    products_are_safe=(
+        np.array([44064, np.inf, 60000, 90000]),
+        "300 · 300 is larger than 65,504. So are scores of wide heads before they are scaled.",
+    ),
+)
 
 
 @exercise.reference(without=SOFTMAX)

@@ -207,13 +207,13 @@ def identity():
     return np.sqrt(1 - np.array([10, 100, 384]) / 768)
 
 
-@identity.misconception()
-def identity_not_rooted():
-    """These are shares of the squared norm: take the root."""
-    return 1 - np.array([10, 100, 384]) / 768
-
-
-@identity.misconception()
-def identity_kept():
-    """That is what is kept. What is left out?"""
-    return np.sqrt(np.array([10, 100, 384]) / 768)
+identity.mistakes(
+    identity_not_rooted=(
+        1 - np.array([10, 100, 384]) / 768,
+        "These are shares of the squared norm: take the root.",
+    ),
+    identity_kept=(
+        np.sqrt(np.array([10, 100, 384]) / 768),
+        "That is what is kept. What is left out?",
+    ),
+)

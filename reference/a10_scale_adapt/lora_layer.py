@@ -403,40 +403,32 @@ def start():
     return [256 * 4, 2 * 256 * 4]
 
 
-@start.misconception()
-def both_from_the_first_step():
-    """The gradient of each factor is a product with the other one. What is it at your start?"""
-    return [2 * 256 * 4, 2 * 256 * 4]
-
-
-@start.misconception()
-def one_for_ever():
-    """After the first step, neither factor is 0 any more. What can change then?"""
-    return [256 * 4, 256 * 4]
-
-
-@start.misconception()
-def nothing_ever():
-    """With both factors at 0 no gradient would ever reach them: such a layer never learns."""
-    return [0, 0]
-
-
-@start.misconception()
-def stuck_at_first():
-    """A step that changes nothing is followed by one that changes nothing."""
-    return [0, 2 * 256 * 4]
-
-
-@start.misconception()
-def one_after_the_other():
-    """In the second step the factor that has moved goes on moving, and the other one begins."""
-    return [2 * 256 * 4, 256 * 4]
-
-
-@start.misconception()
-def update_counted():
-    """You counted the entries of B A. The numbers that are trained are those of the factors."""
-    return [256 * 256, 256 * 256]
+start.mistakes(
+    both_from_the_first_step=(
+        [2 * 256 * 4, 2 * 256 * 4],
+        "The gradient of each factor is a product with the other one. What is it at your start?",
+    ),
+    one_for_ever=(
+        [256 * 4, 256 * 4],
+        "After the first step, neither factor is 0 any more. What can change then?",
+    ),
+    nothing_ever=(
+        [0, 0],
+        "With both factors at 0 no gradient would ever reach them: such a layer never learns.",
+    ),
+    stuck_at_first=(
+        [0, 2 * 256 * 4],
+        "A step that changes nothing is followed by one that changes nothing.",
+    ),
+    one_after_the_other=(
+        [2 * 256 * 4, 256 * 4],
+        "In the second step the factor that has moved goes on moving, and the other one begins.",
+    ),
+    update_counted=(
+        [256 * 256, 256 * 256],
+        "You counted the entries of B A. The numbers that are trained are those of the factors.",
+    ),
+)
 
 
 @exercise.part(points=1, answer=Count())
@@ -445,16 +437,16 @@ def madds():
     return [512 * 512, 2 * 512 * 8]
 
 
-@madds.misconception()
-def one_thin_product():
-    """There are two thin products: down to r, and up again."""
-    return [512 * 512, 512 * 8]
-
-
-@madds.misconception()
-def factors_multiplied_first():
-    """B A is never formed for a token: that would be more than the full product."""
-    return [512 * 512, 512 * 512 * 8]
+madds.mistakes(
+    one_thin_product=(
+        [512 * 512, 512 * 8],
+        "There are two thin products: down to r, and up again.",
+    ),
+    factors_multiplied_first=(
+        [512 * 512, 512 * 512 * 8],
+        "B A is never formed for a token: that would be more than the full product.",
+    ),
+)
 
 
 @madds.misconception()

@@ -38,34 +38,25 @@ def factors():
     return {"B": ("4*d", "r"), "A": ("r", "d")}
 
 
-@factors.misconception()
-def both_transposed():
-    """Then B A would have no shape at all. Which axis of ΔW does B bring?"""
-    return {"B": ("r", "4*d"), "A": ("d", "r")}
-
-
-@factors.misconception()
-def ends_exchanged():
-    """The rows of ΔW are as many as the outputs: that axis is B's, and the inputs' is A's."""
-    return {"B": ("d", "r"), "A": ("r", "4*d")}
-
-
-@factors.misconception()
-def names_exchanged():
-    """These are the shapes of factors in A B. Here the product is B A."""
-    return {"B": ("r", "d"), "A": ("4*d", "r")}
-
-
-@factors.misconception()
-def B_is_not_thin():
-    """B is thin: its other axis is the rank."""
-    return {"B": ("4*d", "d"), "A": ("r", "d")}
-
-
-@factors.misconception()
-def A_transposed():
-    """That is the shape of A in the product B Aᵀ. Here the product is B A."""
-    return {"B": ("4*d", "r"), "A": ("d", "r")}
+factors.mistakes(
+    both_transposed=(
+        {"B": ("r", "4*d"), "A": ("d", "r")},
+        "Then B A would have no shape at all. Which axis of ΔW does B bring?",
+    ),
+    ends_exchanged=(
+        {"B": ("d", "r"), "A": ("r", "4*d")},
+        "The rows of ΔW are as many as the outputs: that axis is B's, and the inputs' is A's.",
+    ),
+    names_exchanged=(
+        {"B": ("r", "d"), "A": ("4*d", "r")},
+        "These are the shapes of factors in A B. Here the product is B A.",
+    ),
+    B_is_not_thin=({"B": ("4*d", "d"), "A": ("r", "d")}, "B is thin: its other axis is the rank."),
+    A_transposed=(
+        {"B": ("4*d", "r"), "A": ("d", "r")},
+        "That is the shape of A in the product B Aᵀ. Here the product is B A.",
+    ),
+)
 
 
 @exercise.part(points=2, answer=Count())

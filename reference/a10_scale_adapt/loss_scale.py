@@ -35,16 +35,16 @@ def stored():
     return [round(float(half(x)) * 2**24) for x in (1e-8, 4e-8, 1e-7, 2e-7)]
 
 
-@stored.misconception()
-def cut_off():
-    """These are rounded down. Half precision rounds to the nearest number."""
-    return [int(x * 2**24) for x in (1e-8, 4e-8, 1e-7, 2e-7)]
-
-
-@stored.misconception()
-def no_subnormals():
-    """Below the normal numbers there are subnormal ones, down to 2⁻²⁴."""
-    return [0, 0, 0, 0]
+stored.mistakes(
+    cut_off=(
+        [int(x * 2**24) for x in (1e-8, 4e-8, 1e-7, 2e-7)],
+        "These are rounded down. Half precision rounds to the nearest number.",
+    ),
+    no_subnormals=(
+        [0, 0, 0, 0],
+        "Below the normal numbers there are subnormal ones, down to 2⁻²⁴.",
+    ),
+)
 
 
 @exercise.part(points=0.5, answer=Count())
@@ -59,16 +59,13 @@ def smallest_subnormal():
     return -24
 
 
-@vanishing.misconception()
-def smallest_normal():
-    """Below the smallest normal number there are subnormal ones."""
-    return -15
-
-
-@vanishing.misconception()
-def tie_forgotten():
-    """A power of two above yours lies half-way between 0 and 2⁻²⁴: where does a tie go?"""
-    return -26
+vanishing.mistakes(
+    smallest_normal=(-15, "Below the smallest normal number there are subnormal ones."),
+    tie_forgotten=(
+        -26,
+        "A power of two above yours lies half-way between 0 and 2⁻²⁴: where does a tie go?",
+    ),
+)
 
 
 @exercise.part(points=1, answer=Numbers())
@@ -77,28 +74,24 @@ def bounds():
     return np.array([NORMAL / SMALLEST, TOP / LARGEST])
 
 
-@bounds.misconception()
-def down_to_subnormal():
-    """With that S the gradient becomes a subnormal number, which has few digits left."""
-    return np.array([2.0**-24 / SMALLEST, TOP / LARGEST])
-
-
-@bounds.misconception()
-def largest_not_divided():
-    """A gradient of 3, times your second S, is three times the largest number."""
-    return np.array([NORMAL / SMALLEST, TOP])
-
-
-@bounds.misconception()
-def bounds_exchanged():
-    """The small gradient has to be lifted, and the large one must not go beyond the top."""
-    return np.array([TOP / LARGEST, NORMAL / SMALLEST])
-
-
-@bounds.misconception()
-def reciprocals():
-    """S multiplies the gradients: these are factors by which you would divide."""
-    return np.array([SMALLEST / NORMAL, LARGEST / TOP])
+bounds.mistakes(
+    down_to_subnormal=(
+        np.array([2.0**-24 / SMALLEST, TOP / LARGEST]),
+        "With that S the gradient becomes a subnormal number, which has few digits left.",
+    ),
+    largest_not_divided=(
+        np.array([NORMAL / SMALLEST, TOP]),
+        "A gradient of 3, times your second S, is three times the largest number.",
+    ),
+    bounds_exchanged=(
+        np.array([TOP / LARGEST, NORMAL / SMALLEST]),
+        "The small gradient has to be lifted, and the large one must not go beyond the top.",
+    ),
+    reciprocals=(
+        np.array([SMALLEST / NORMAL, LARGEST / TOP]),
+        "S multiplies the gradients: these are factors by which you would divide.",
+    ),
+)
 
 
 @exercise.part(points=1, answer=Count())
@@ -108,28 +101,12 @@ def powers(bounds):
     return [2 ** int(np.ceil(np.log2(low))), 2 ** int(np.floor(np.log2(high)))]
 
 
-@powers.misconception(credit=0.5)
-def exponents_of_the_powers():
-    """These are the exponents. S is 2 to that power."""
-    return [13, 14]
-
-
-@powers.misconception()
-def powers_outside():
-    """One of yours lies outside the bounds."""
-    return [4096, 32768]
-
-
-@powers.misconception()
-def powers_below():
-    """The smaller one is below the lower bound."""
-    return [4096, 16384]
-
-
-@powers.misconception()
-def powers_above():
-    """The larger one is above the upper bound."""
-    return [8192, 32768]
+powers.mistakes(
+    exponents_of_the_powers=([13, 14], "These are the exponents. S is 2 to that power.", 0.5),
+    powers_outside=([4096, 32768], "One of yours lies outside the bounds."),
+    powers_below=([4096, 16384], "The smaller one is below the lower bound."),
+    powers_above=([8192, 32768], "The larger one is above the upper bound."),
+)
 
 
 @exercise.part(points=0.5, answer=Numbers())
@@ -158,16 +135,16 @@ def relative_error(powers):
     return abs(1 - float(half(SMALLEST * S)) / S / SMALLEST)
 
 
-@relative_error.misconception()
-def half_a_spacing():
-    """That is the largest error that rounding may have. What is it for this number?"""
-    return 2.0**-11
-
-
-@relative_error.misconception()
-def exact_after_all():
-    """That is as good as 0. 1e-8 is no power of two: what part of it does rounding change?"""
-    return 0.0
+relative_error.mistakes(
+    half_a_spacing=(
+        2.0**-11,
+        "That is the largest error that rounding may have. What is it for this number?",
+    ),
+    exact_after_all=(
+        0.0,
+        "That is as good as 0. 1e-8 is no power of two: what part of it does rounding change?",
+    ),
+)
 
 
 @exercise.reference

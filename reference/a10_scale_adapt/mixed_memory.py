@@ -29,22 +29,20 @@ def mixed():
     return [2, 2, 4, 4, 4]
 
 
-@mixed.misconception()
-def moments_in_half():
-    """The moments stay in single precision: squares of small gradients would vanish."""
-    return [2, 2, 4, 2, 2]
-
-
-@mixed.misconception()
-def no_master_copy():
-    """Small steps would be rounded away: a copy of the weights in single precision is kept."""
-    return [2, 2, 0, 4, 4]
-
-
-@mixed.misconception()
-def gradients_in_single():
-    """The gradients are computed in half precision, as the loss was scaled for."""
-    return [2, 4, 4, 4, 4]
+mixed.mistakes(
+    moments_in_half=(
+        [2, 2, 4, 2, 2],
+        "The moments stay in single precision: squares of small gradients would vanish.",
+    ),
+    no_master_copy=(
+        [2, 2, 0, 4, 4],
+        "Small steps would be rounded away: a copy of the weights in single precision is kept.",
+    ),
+    gradients_in_single=(
+        [2, 4, 4, 4, 4],
+        "The gradients are computed in half precision, as the loss was scaled for.",
+    ),
+)
 
 
 @exercise.part(points=0.5, answer=Count(unit="B"))
@@ -77,16 +75,16 @@ def total(per_parameter):
     return per_parameter[1] * PARAMETERS
 
 
-@total.misconception()
-def total_halved():
-    """That is half of what it takes. Which of the five numbers was halved?"""
-    return 8 * PARAMETERS
-
-
-@total.misconception()
-def weights_alone():
-    """These are the weights. Gradients, master copy and moments are held as well."""
-    return 2 * PARAMETERS
+total.mistakes(
+    total_halved=(
+        8 * PARAMETERS,
+        "That is half of what it takes. Which of the five numbers was halved?",
+    ),
+    weights_alone=(
+        2 * PARAMETERS,
+        "These are the weights. Gradients, master copy and moments are held as well.",
+    ),
+)
 
 
 @exercise.part(points=0.3, answer=Numbers(unit="GiB"))
@@ -113,16 +111,13 @@ def weights():
     return [4 * PARAMETERS, 2 * PARAMETERS]
 
 
-@weights.misconception()
-def weights_in_bits():
-    """These are bits. A byte has eight."""
-    return [32 * PARAMETERS, 16 * PARAMETERS]
-
-
-@weights.misconception()
-def weights_exchanged():
-    """Single precision is the first one: four bytes for each number."""
-    return [2 * PARAMETERS, 4 * PARAMETERS]
+weights.mistakes(
+    weights_in_bits=([32 * PARAMETERS, 16 * PARAMETERS], "These are bits. A byte has eight."),
+    weights_exchanged=(
+        [2 * PARAMETERS, 4 * PARAMETERS],
+        "Single precision is the first one: four bytes for each number.",
+    ),
+)
 
 
 @exercise.part(
@@ -143,31 +138,25 @@ def halved():
     return "AC"
 
 
-@halved.misconception()
-def optimiser_state_too():
-    """Look at your list: how many bytes has the optimiser's state in mixed precision?"""
-    return "ABC"
-
-
-@halved.misconception()
-def parameters_in_training():
-    """Compare the two sums that you have just written: is one the half of the other?"""
-    return "ACE"
-
-
-@halved.misconception()
-def activations_overlooked():
-    """What the forward pass leaves for the backward pass: in which precision was it computed?"""
-    return "A"
-
-
-@halved.misconception()
-def time_for_certain():
-    """Half the bytes are half the time only where memory is what limits, on hardware for it."""
-    return "ACD"
-
-
-@halved.misconception()
-def everything_of_it():
-    """Some of these follow from the number of bytes, and some of them don't."""
-    return "ABCD"
+halved.mistakes(
+    optimiser_state_too=(
+        "ABC",
+        "Look at your list: how many bytes has the optimiser's state in mixed precision?",
+    ),
+    parameters_in_training=(
+        "ACE",
+        "Compare the two sums that you have just written: is one the half of the other?",
+    ),
+    activations_overlooked=(
+        "A",
+        "What the forward pass leaves for the backward pass: in which precision was it computed?",
+    ),
+    time_for_certain=(
+        "ACD",
+        "Half the bytes are half the time only where memory is what limits, on hardware for it.",
+    ),
+    everything_of_it=(
+        "ABCD",
+        "Some of these follow from the number of bytes, and some of them don't.",
+    ),
+)

@@ -52,22 +52,17 @@ def loss():
     return 4 * f @ P
 
 
-@loss.misconception()
-def number_of_experts_missing():
-    """The factor E is missing: with it even routing gives the same loss for any E."""
-    return f @ P
-
-
-@loss.misconception()
-def mean_gates_twice():
-    """You multiplied P by itself. f, the shares of the tokens, is the other factor."""
-    return 4 * P @ P
-
-
-@loss.misconception()
-def shares_twice():
-    """You multiplied f by itself. P, the mean gates, is the other factor."""
-    return 4 * f @ f
+loss.mistakes(
+    number_of_experts_missing=(
+        f @ P,
+        "The factor E is missing: with it even routing gives the same loss for any E.",
+    ),
+    mean_gates_twice=(
+        4 * P @ P,
+        "You multiplied P by itself. f, the shares of the tokens, is the other factor.",
+    ),
+    shares_twice=(4 * f @ f, "You multiplied f by itself. P, the mean gates, is the other factor."),
+)
 
 
 @exercise.part(points=1, answer=Numbers())
@@ -83,28 +78,24 @@ def factor_missing_again(loss):
     return right / [4, 4, 8, 8] if np.isclose(loss, f @ P, rtol=1e-3) else right
 
 
-@extremes.misconception()
-def extremes_without_factor():
-    """The factor E is missing: the number of experts."""
-    return np.array([0.25, 1.0, 0.125, 1.0])
-
-
-@extremes.misconception()
-def one_term_of_an_even_sum():
-    """Even routing has a term for each expert: you took one of them."""
-    return np.array([0.25, 4.0, 0.125, 8.0])
-
-
-@extremes.misconception()
-def perfect_balance_is_zero():
-    """Even routing has a loss, too: put f_e = P_e = 1/E in."""
-    return np.array([0.0, 4.0, 0.0, 8.0])
-
-
-@extremes.misconception()
-def collapse_is_best():
-    """The two are exchanged: the loss is to be large where all tokens go to one expert."""
-    return np.array([4.0, 1.0, 8.0, 1.0])
+extremes.mistakes(
+    extremes_without_factor=(
+        np.array([0.25, 1.0, 0.125, 1.0]),
+        "The factor E is missing: the number of experts.",
+    ),
+    one_term_of_an_even_sum=(
+        np.array([0.25, 4.0, 0.125, 8.0]),
+        "Even routing has a term for each expert: you took one of them.",
+    ),
+    perfect_balance_is_zero=(
+        np.array([0.0, 4.0, 0.0, 8.0]),
+        "Even routing has a loss, too: put f_e = P_e = 1/E in.",
+    ),
+    collapse_is_best=(
+        np.array([4.0, 1.0, 8.0, 1.0]),
+        "The two are exchanged: the loss is to be large where all tokens go to one expert.",
+    ),
+)
 
 
 @exercise.reference

@@ -255,16 +255,13 @@ def capacity():
     return math.ceil(FACTOR * 2 * 8 / 4)
 
 
-@capacity.misconception()
-def capacity_without_k():
-    """Each token is assigned k times, so there are k T assignments to share."""
-    return math.ceil(FACTOR * 8 / 4)
-
-
-@capacity.misconception()
-def capacity_without_factor():
-    """That is the even share. The factor leaves room beyond it."""
-    return 4
+capacity.mistakes(
+    capacity_without_k=(
+        math.ceil(FACTOR * 8 / 4),
+        "Each token is assigned k times, so there are k T assignments to share.",
+    ),
+    capacity_without_factor=(4, "That is the even share. The factor leaves room beyond it."),
+)
 
 
 @exercise.part(points=0.5, answer=Count())

@@ -40,28 +40,22 @@ def bubble():
     return "(p - 1)/(m + p - 1)"
 
 
-@bubble.misconception(credit=0.5)
-def against_the_work():
-    """That is the waiting against the work. Asked for is its share of the whole time."""
-    return "(p - 1)/m"
-
-
-@bubble.misconception()
-def one_step_too_many():
-    """Draw two stages and one micro-batch: how many boxes wide is the picture?"""
-    return "(p - 1)/(m + p)"
-
-
-@bubble.misconception()
-def share_of_the_work():
-    """That is the share in which a device works."""
-    return "m/(m + p - 1)"
-
-
-@bubble.misconception()
-def all_stages_waited_for():
-    """The first box begins at once in the first row: the others wait for p − 1 boxes at most."""
-    return "p/(m + p - 1)"
+bubble.mistakes(
+    against_the_work=(
+        "(p - 1)/m",
+        "That is the waiting against the work. Asked for is its share of the whole time.",
+        0.5,
+    ),
+    one_step_too_many=(
+        "(p - 1)/(m + p)",
+        "Draw two stages and one micro-batch: how many boxes wide is the picture?",
+    ),
+    share_of_the_work=("m/(m + p - 1)", "That is the share in which a device works."),
+    all_stages_waited_for=(
+        "p/(m + p - 1)",
+        "The first box begins at once in the first row: the others wait for p − 1 boxes at most.",
+    ),
+)
 
 
 @exercise.part(points=0.5, answer=Numbers())

@@ -353,22 +353,17 @@ def who_sees_whom():
     return "A"
 
 
-@who_sees_whom.misconception()
-def prefix_sees_tokens():
-    """A prefix of keys and values has no queries. And what would the tokens' outputs depend on?"""
-    return "B"
-
-
-@who_sees_whom.misconception()
-def only_the_first_token():
-    """Then the others would learn of it at second hand only. No mask demands that."""
-    return "C"
-
-
-@who_sees_whom.misconception()
-def nobody_needs_to():
-    """A key that nobody sees has the weight 0. What is left of its value?"""
-    return "D"
+who_sees_whom.mistakes(
+    prefix_sees_tokens=(
+        "B",
+        "A prefix of keys and values has no queries. And what would the tokens' outputs depend on?",
+    ),
+    only_the_first_token=(
+        "C",
+        "Then the others would learn of it at second hand only. No mask demands that.",
+    ),
+    nobody_needs_to=("D", "A key that nobody sees has the weight 0. What is left of its value?"),
+)
 
 
 @exercise.part(points=0.5, answer=Shape())
@@ -377,22 +372,11 @@ def mask_shape():
     return (5, 8)
 
 
-@mask_shape.misconception()
-def mask_square():
-    """The prefix has keys and no queries: there are more columns than rows."""
-    return (8, 8)
-
-
-@mask_shape.misconception()
-def mask_of_the_tokens():
-    """The prefix's keys are columns, too."""
-    return (5, 5)
-
-
-@mask_shape.misconception()
-def mask_transposed():
-    """Rows are queries, columns are keys."""
-    return (8, 5)
+mask_shape.mistakes(
+    mask_square=((8, 8), "The prefix has keys and no queries: there are more columns than rows."),
+    mask_of_the_tokens=((5, 5), "The prefix's keys are columns, too."),
+    mask_transposed=((8, 5), "Rows are queries, columns are keys."),
+)
 
 
 @exercise.part(points=0.5, answer=Count())
@@ -401,25 +385,12 @@ def allowed():
     return 15 + 15
 
 
-@allowed.misconception()
-def everything_allowed():
-    """The mask among the tokens is causal."""
-    return 40
-
-
-@allowed.misconception()
-def own_key_hidden():
-    """You hid each token from itself. A causal mask hides what comes later."""
-    return 15 + 10
-
-
-@allowed.misconception()
-def prefix_not_counted():
-    """These are the pairs of tokens. Each token sees the prefix, too."""
-    return 15
-
-
-@allowed.misconception()
-def causal_over_everything():
-    """You counted the prefix as queries as well."""
-    return 36
+allowed.mistakes(
+    everything_allowed=(40, "The mask among the tokens is causal."),
+    own_key_hidden=(
+        15 + 10,
+        "You hid each token from itself. A causal mask hides what comes later.",
+    ),
+    prefix_not_counted=(15, "These are the pairs of tokens. Each token sees the prefix, too."),
+    causal_over_everything=(36, "You counted the prefix as queries as well."),
+)

@@ -75,22 +75,17 @@ def own():
     return "y_i*(1 - y_i)/tau"
 
 
-@own.misconception()
-def own_without_tau():
-    """The logit is divided by τ before the softmax: the chain rule has a factor for that."""
-    return "y_i*(1 - y_i)"
-
-
-@own.misconception()
-def own_times_tau():
-    """The logit is divided by τ. Which factor is the derivative of that?"""
-    return "tau*y_i*(1 - y_i)"
-
-
-@own.misconception()
-def numerator_alone():
-    """The logit stands in the denominator of the softmax as well."""
-    return "y_i/tau"
+own.mistakes(
+    own_without_tau=(
+        "y_i*(1 - y_i)",
+        "The logit is divided by τ before the softmax: the chain rule has a factor for that.",
+    ),
+    own_times_tau=(
+        "tau*y_i*(1 - y_i)",
+        "The logit is divided by τ. Which factor is the derivative of that?",
+    ),
+    numerator_alone=("y_i/tau", "The logit stands in the denominator of the softmax as well."),
+)
 
 
 @exercise.part(points=0.25, answer=Formula("y_i y_j tau", {"*": "positive"}))
@@ -99,22 +94,20 @@ def other():
     return "-y_i*y_j/tau"
 
 
-@other.misconception()
-def other_without_tau():
-    """The logit is divided by τ before the softmax: the chain rule has a factor for that."""
-    return "-y_i*y_j"
-
-
-@other.misconception()
-def other_times_tau():
-    """The logit is divided by τ. Which factor is the derivative of that?"""
-    return "-tau*y_i*y_j"
-
-
-@other.misconception()
-def own_for_other():
-    """That is no derivative by *another* logit: that one stands in the denominator alone."""
-    return "y_i*(1 - y_j)/tau"
+other.mistakes(
+    other_without_tau=(
+        "-y_i*y_j",
+        "The logit is divided by τ before the softmax: the chain rule has a factor for that.",
+    ),
+    other_times_tau=(
+        "-tau*y_i*y_j",
+        "The logit is divided by τ. Which factor is the derivative of that?",
+    ),
+    own_for_other=(
+        "y_i*(1 - y_j)/tau",
+        "That is no derivative by *another* logit: that one stands in the denominator alone.",
+    ),
+)
 
 
 @exercise.part(points=0.5, answer=Numbers())
@@ -365,28 +358,27 @@ def means():
     return [1 / 6, 1 / 4]
 
 
-@means.misconception(credit=0.5)
-def mean_put_in():
-    """You put the mean of y into y (1 − y). Take the mean of the product."""
-    return [1 / 4, 1 / 4]
-
-
-@means.misconception(credit=0.5)
-def probability_for_derivative():
-    """The second is the probability itself. Asked for is its derivative by the logit."""
-    return [1 / 6, 1 / 2]
-
-
-@means.misconception()
-def means_of_the_entry():
-    """These are the mean of y and the probability. Asked for are slopes."""
-    return [1 / 2, 1 / 2]
-
-
-@means.misconception(credit=0.5)
-def mean_of_the_square():
-    """That is the mean of y². From which mean is it taken away?"""
-    return [1 / 3, 1 / 4]
+means.mistakes(
+    mean_put_in=(
+        [1 / 4, 1 / 4],
+        "You put the mean of y into y (1 − y). Take the mean of the product.",
+        0.5,
+    ),
+    probability_for_derivative=(
+        [1 / 6, 1 / 2],
+        "The second is the probability itself. Asked for is its derivative by the logit.",
+        0.5,
+    ),
+    means_of_the_entry=(
+        [1 / 2, 1 / 2],
+        "These are the mean of y and the probability. Asked for are slopes.",
+    ),
+    mean_of_the_square=(
+        [1 / 3, 1 / 4],
+        "That is the mean of y². From which mean is it taken away?",
+        0.5,
+    ),
+)
 
 
 @exercise.part(
@@ -409,19 +401,17 @@ def biased():
     return "B"
 
 
-@biased.misconception()
-def sample_biased():
-    """How often comes each index as the largest sum, and does dividing by τ change the order?"""
-    return "A"
-
-
-@biased.misconception()
-def noise_without_mean_zero():
-    """Add the same number to all logits: what does a softmax make of that?"""
-    return "C"
-
-
-@biased.misconception()
-def cancels_in_the_mean():
-    """Compare your two `means`: the mean over the noise has been taken there."""
-    return "D"
+biased.mistakes(
+    sample_biased=(
+        "A",
+        "How often comes each index as the largest sum, and does dividing by τ change the order?",
+    ),
+    noise_without_mean_zero=(
+        "C",
+        "Add the same number to all logits: what does a softmax make of that?",
+    ),
+    cancels_in_the_mean=(
+        "D",
+        "Compare your two `means`: the mean over the noise has been taken there.",
+    ),
+)

@@ -267,28 +267,25 @@ def sent():
     return "4*(p - 1)*n*d/p"
 
 
-@sent.misconception(credit=0.5)
-def half_of_it():
-    """That is half of it. The example has two kinds of rounds, and a layer has two halves."""
-    return "2*(p - 1)*n*d/p"
-
-
-@sent.misconception()
-def whole_arrays():
-    """In a round a device passes on one piece of the array. And asked for is *one* device."""
-    return "4*(p - 1)*n*d"
-
-
-@sent.misconception()
-def weights_sent():
-    """Weights stay where they are. What is added up are outputs, n rows of width d."""
-    return "4*(p - 1)*d^2/p"
-
-
-@sent.misconception()
-def a_round_too_many():
-    """How many rounds does it take until a piece has been on all devices? One begins with it."""
-    return "4*n*d"
+sent.mistakes(
+    half_of_it=(
+        "2*(p - 1)*n*d/p",
+        "That is half of it. The example has two kinds of rounds, and a layer has two halves.",
+        0.5,
+    ),
+    whole_arrays=(
+        "4*(p - 1)*n*d",
+        "In a round a device passes on one piece of the array. And asked for is *one* device.",
+    ),
+    weights_sent=(
+        "4*(p - 1)*d^2/p",
+        "Weights stay where they are. What is added up are outputs, n rows of width d.",
+    ),
+    a_round_too_many=(
+        "4*n*d",
+        "How many rounds does it take until a piece has been on all devices? One begins with it.",
+    ),
+)
 
 
 @exercise.part(points=0.25, answer=Count(unit="B"))
@@ -326,19 +323,14 @@ def why_so():
     return "C"
 
 
-@why_so.misconception()
-def fewer_weights():
-    """Count the numbers in half of the rows, and in half of the columns."""
-    return "A"
-
-
-@why_so.misconception()
-def not_even_defined():
-    """By rows it is defined: x A is a sum, of which you had two terms in `cut_by_rows`."""
-    return "B"
-
-
-@why_so.misconception()
-def nothing_exchanged():
-    """At the end each device holds one summand of the output: these still have to be added up."""
-    return "D"
+why_so.mistakes(
+    fewer_weights=("A", "Count the numbers in half of the rows, and in half of the columns."),
+    not_even_defined=(
+        "B",
+        "By rows it is defined: x A is a sum, of which you had two terms in `cut_by_rows`.",
+    ),
+    nothing_exchanged=(
+        "D",
+        "At the end each device holds one summand of the output: these still have to be added up.",
+    ),
+)

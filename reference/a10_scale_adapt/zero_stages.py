@@ -55,40 +55,29 @@ def stage1():
     return "4*P + 12*P/N"
 
 
-@stage1.misconception()
-def master_copy_kept():
-    """The master copy belongs to the optimiser's state: only its owner takes the step with it."""
-    return "8*P + 8*P/N"
-
-
-@stage1.misconception()
-def master_copy_forgotten():
-    """The optimiser's state is 12 bytes a parameter: the master copy is part of it, too."""
-    return "4*P + 8*P/N"
-
-
-@stage1.misconception()
-def gradients_left_out():
-    """Each device still has weights *and* gradients of its own."""
-    return "2*P + 12*P/N"
-
-
-@stage1.misconception()
-def all_of_it_divided():
-    """In this stage only the optimiser's state is dealt out."""
-    return "16*P/N"
-
-
-@stage1.misconception()
-def moments_in_half_precision():
-    """How many bytes have the master copy and the two moments? Look at your `mixed`."""
-    return "4*P + 6*P/N"
-
-
-@stage1.misconception()
-def nothing_divided():
-    """That is each device with everything. What is dealt out is there once, for all N."""
-    return "16*P"
+stage1.mistakes(
+    master_copy_kept=(
+        "8*P + 8*P/N",
+        "The master copy belongs to the optimiser's state: only its owner takes the step with it.",
+    ),
+    master_copy_forgotten=(
+        "4*P + 8*P/N",
+        "The optimiser's state is 12 bytes a parameter: the master copy is part of it, too.",
+    ),
+    gradients_left_out=(
+        "2*P + 12*P/N",
+        "Each device still has weights *and* gradients of its own.",
+    ),
+    all_of_it_divided=("16*P/N", "In this stage only the optimiser's state is dealt out."),
+    moments_in_half_precision=(
+        "4*P + 6*P/N",
+        "How many bytes have the master copy and the two moments? Look at your `mixed`.",
+    ),
+    nothing_divided=(
+        "16*P",
+        "That is each device with everything. What is dealt out is there once, for all N.",
+    ),
+)
 
 
 @exercise.part(points=0.5, answer=bytes_in)
@@ -97,28 +86,23 @@ def stage2():
     return "2*P + 14*P/N"
 
 
-@stage2.misconception()
-def gradients_kept():
-    """That is stage 1. A device needs only those gradients of which it takes the step."""
-    return "4*P + 12*P/N"
-
-
-@stage2.misconception(credit=0.5)
-def gradients_forgotten():
-    """A device has its share of the gradients, and that takes room as well."""
-    return "2*P + 12*P/N"
-
-
-@stage2.misconception()
-def weights_divided_too():
-    """In this stage each device has all of the weights."""
-    return "16*P/N"
-
-
-@stage2.misconception(credit=0.5)
-def gradients_in_single():
-    """Gradients are in half precision here: two bytes each."""
-    return "2*P + 16*P/N"
+stage2.mistakes(
+    gradients_kept=(
+        "4*P + 12*P/N",
+        "That is stage 1. A device needs only those gradients of which it takes the step.",
+    ),
+    gradients_forgotten=(
+        "2*P + 12*P/N",
+        "A device has its share of the gradients, and that takes room as well.",
+        0.5,
+    ),
+    weights_divided_too=("16*P/N", "In this stage each device has all of the weights."),
+    gradients_in_single=(
+        "2*P + 16*P/N",
+        "Gradients are in half precision here: two bytes each.",
+        0.5,
+    ),
+)
 
 
 @exercise.part(points=0.5, answer=bytes_in)
@@ -127,22 +111,14 @@ def stage3():
     return "16*P/N"
 
 
-@stage3.misconception()
-def weights_still_whole():
-    """That is stage 2. In this one no device keeps all of the weights."""
-    return "2*P + 14*P/N"
-
-
-@stage3.misconception(credit=0.5)
-def weights_forgotten():
-    """A device keeps its share of the weights."""
-    return "14*P/N"
-
-
-@stage3.misconception()
-def weights_alone_divided():
-    """Each stage keeps what the stages before it deal out."""
-    return "14*P + 2*P/N"
+stage3.mistakes(
+    weights_still_whole=(
+        "2*P + 14*P/N",
+        "That is stage 2. In this one no device keeps all of the weights.",
+    ),
+    weights_forgotten=("14*P/N", "A device keeps its share of the weights.", 0.5),
+    weights_alone_divided=("14*P + 2*P/N", "Each stage keeps what the stages before it deal out."),
+)
 
 
 def smallest(stage, P, room=ROOM):
@@ -183,19 +159,18 @@ def largest(stage1, stage2):
     return [ROOM / stage(P=1, N=MANY) for stage in (stage1, stage2)]
 
 
-@largest.misconception()
-def on_one_device():
-    """That is for a single device. What is left for each device if N grows without end?"""
-    return [ROOM // 16, ROOM // 16]
-
-
-@largest.misconception()
-def gigabytes_for_parameters():
-    """You gave bytes. How many parameters do these bytes hold?"""
-    return [ROOM, ROOM]
-
-
-@largest.misconception(credit=0.5)
-def same_for_both():
-    """What stays on every device isn't the same in both stages."""
-    return [ROOM // 4, ROOM // 4]
+largest.mistakes(
+    on_one_device=(
+        [ROOM // 16, ROOM // 16],
+        "That is for a single device. What is left for each device if N grows without end?",
+    ),
+    gigabytes_for_parameters=(
+        [ROOM, ROOM],
+        "You gave bytes. How many parameters do these bytes hold?",
+    ),
+    same_for_both=(
+        [ROOM // 4, ROOM // 4],
+        "What stays on every device isn't the same in both stages.",
+        0.5,
+    ),
+)

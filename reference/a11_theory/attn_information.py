@@ -43,16 +43,13 @@ def not_divided():
     return A.sum(axis=0)
 
 
-@marginal.misconception()
-def of_the_queries():
-    """Those are the probabilities of the queries. Add up over them to get those of the keys."""
-    return np.full(3, 1 / 3)
-
-
-@marginal.misconception()
-def last_row():
-    """That is how one query looks. All three of them count."""
-    return A[2]
+marginal.mistakes(
+    of_the_queries=(
+        np.full(3, 1 / 3),
+        "Those are the probabilities of the queries. Add up over them to get those of the keys.",
+    ),
+    last_row=(A[2], "That is how one query looks. All three of them count."),
+)
 
 
 @exercise.part(points=1, answer=Numbers())
@@ -121,22 +118,20 @@ def extremes():
     return np.array([np.log(3), 0, 0])
 
 
-@extremes.misconception()
-def collapse_informs():
-    """If all rows are alike, what does the query's position say about the key?"""
-    return np.array([np.log(3), 0, np.log(3)])
-
-
-@extremes.misconception()
-def identity_says_nothing():
-    """Sharp rows leave nothing uncertain. But before i was known, something was."""
-    return np.zeros(3)
-
-
-@extremes.misconception()
-def collapsed_rows_called_uniform():
-    """A one-hot row has no entropy, even if all rows are the same."""
-    return np.array([np.log(3), np.log(3), 0])
+extremes.mistakes(
+    collapse_informs=(
+        np.array([np.log(3), 0, np.log(3)]),
+        "If all rows are alike, what does the query's position say about the key?",
+    ),
+    identity_says_nothing=(
+        np.zeros(3),
+        "Sharp rows leave nothing uncertain. But before i was known, something was.",
+    ),
+    collapsed_rows_called_uniform=(
+        np.array([np.log(3), np.log(3), 0]),
+        "A one-hot row has no entropy, even if all rows are the same.",
+    ),
+)
 
 
 @exercise.part(
@@ -156,19 +151,14 @@ def lesson():
     return "D"
 
 
-@lesson.misconception()
-def sharp_is_informative():
-    """Both extremes have rows without entropy. Is the information of both large?"""
-    return "A"
-
-
-@lesson.misconception()
-def softmax_maximises_information():
-    """What softmax maximises stands in the exercise on that, row by row. Does I occur there?"""
-    return "B"
-
-
-@lesson.misconception()
-def flat_is_informative():
-    """Make all rows uniform: what does the query then say about the key?"""
-    return "C"
+lesson.mistakes(
+    sharp_is_informative=(
+        "A",
+        "Both extremes have rows without entropy. Is the information of both large?",
+    ),
+    softmax_maximises_information=(
+        "B",
+        "What softmax maximises stands in the exercise on that, row by row. Does I occur there?",
+    ),
+    flat_is_informative=("C", "Make all rows uniform: what does the query then say about the key?"),
+)

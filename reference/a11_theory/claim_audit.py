@@ -138,16 +138,16 @@ def only_two_different_queries():
     return np.array([[1, 2, 2], [0, 1, 0]])
 
 
-@rank_test.misconception()
-def equal_queries():
-    """All rows of these weights are alike, so their rank is 1, within both bounds."""
-    return np.array([[1, 1, 1], [1, 2, 3]])
-
-
-@rank_test.misconception()
-def zero_queries_or_keys():
-    """These queries or keys vanish, so all scores are 0: no bound is exceeded."""
-    return np.array([[0, 0, 0], [1, 2, 3]])
+rank_test.mistakes(
+    equal_queries=(
+        np.array([[1, 1, 1], [1, 2, 3]]),
+        "All rows of these weights are alike, so their rank is 1, within both bounds.",
+    ),
+    zero_queries_or_keys=(
+        np.array([[0, 0, 0], [1, 2, 3]]),
+        "These queries or keys vanish, so all scores are 0: no bound is exceeded.",
+    ),
+)
 
 
 def better_scale(scores):
@@ -191,16 +191,16 @@ def far_ahead():
     return np.array([100, 0, 0])
 
 
-@scale_test.misconception()
-def key_behind():
-    """Key 0 lies behind here, and a wrong answer costs less if it is given with less certainty."""
-    return np.array([0, 4, 0])
-
-
-@scale_test.misconception()
-def equal_scores():
-    """Equal scores refute nothing. Compare the losses where key 0 is far ahead of the others."""
-    return np.zeros(3)
+scale_test.mistakes(
+    key_behind=(
+        np.array([0, 4, 0]),
+        "Key 0 lies behind here, and a wrong answer costs less if it is given with less certainty.",
+    ),
+    equal_scores=(
+        np.zeros(3),
+        "Equal scores refute nothing. Compare the losses where key 0 is far ahead of the others.",
+    ),
+)
 
 
 def gradient(slope):
@@ -237,22 +237,14 @@ def three_quarters_and_more():
     return -0.76
 
 
-@shortcut_test.misconception()
-def shortcut_protects():
-    """There is such a number: the factor of a layer is 1 + a, and a may have either sign."""
-    return 0
-
-
-@shortcut_test.misconception()
-def shortcut_grows():
-    """Here the gradient grows. Which 1 + a are small?"""
-    return 0.5
-
-
-@shortcut_test.misconception()
-def too_little_taken_away():
-    """Raise 1 + a to the tenth power: it isn't below one millionth."""
-    return -0.5
+shortcut_test.mistakes(
+    shortcut_protects=(
+        0,
+        "There is such a number: the factor of a layer is 1 + a, and a may have either sign.",
+    ),
+    shortcut_grows=(0.5, "Here the gradient grows. Which 1 + a are small?"),
+    too_little_taken_away=(-0.5, "Raise 1 + a to the tenth power: it isn't below one millionth."),
+)
 
 
 def offset(pairs):

@@ -309,19 +309,14 @@ def shown():
     return "B"
 
 
-@shown.misconception()
-def what_is_there_is_used():
-    """A probe shows that something can be read. Who reads it?"""
-    return "A"
-
-
-@shown.misconception()
-def what_is_looked_at_is_used():
-    """A weight shows where a head looks. What becomes of what it wrote?"""
-    return "C"
-
-
-@shown.misconception()
-def what_is_computed_is_used():
-    """Something may be computed in passing. What changes when it is changed?"""
-    return "D"
+shown.mistakes(
+    what_is_there_is_used=("A", "A probe shows that something can be read. Who reads it?"),
+    what_is_looked_at_is_used=(
+        "C",
+        "A weight shows where a head looks. What becomes of what it wrote?",
+    ),
+    what_is_computed_is_used=(
+        "D",
+        "Something may be computed in passing. What changes when it is changed?",
+    ),
+)

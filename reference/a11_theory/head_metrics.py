@@ -341,31 +341,22 @@ def weaknesses():
     return "ACD"
 
 
-@weaknesses.misconception()
-def scale_overlooked():
-    """You overlooked what happens when the outputs are multiplied by 10."""
-    return "CD"
-
-
-@weaknesses.misconception()
-def order_blamed():
-    """You blamed D for depending on the order of the heads. Exchange two of them."""
-    return "ABCD"
-
-
-@weaknesses.misconception()
-def output_matrix_overlooked():
-    """Heads don't reach the stream as they are. What stands between them and it?"""
-    return "AC"
-
-
-@weaknesses.misconception()
-def conventions_overlooked():
-    """Others add up each pair once: can you compare your D with theirs?"""
-    return "AD"
-
-
-@weaknesses.misconception()
-def duplicates_blamed():
-    """You blamed D for duplicates: two equal heads have the distance 0, as they should."""
-    return "ACDE"
+weaknesses.mistakes(
+    scale_overlooked=("CD", "You overlooked what happens when the outputs are multiplied by 10."),
+    order_blamed=(
+        "ABCD",
+        "You blamed D for depending on the order of the heads. Exchange two of them.",
+    ),
+    output_matrix_overlooked=(
+        "AC",
+        "Heads don't reach the stream as they are. What stands between them and it?",
+    ),
+    conventions_overlooked=(
+        "AD",
+        "Others add up each pair once: can you compare your D with theirs?",
+    ),
+    duplicates_blamed=(
+        "ACDE",
+        "You blamed D for duplicates: two equal heads have the distance 0, as they should.",
+    ),
+)

@@ -190,22 +190,17 @@ def pitfall():
     return "C"
 
 
-@pitfall.misconception()
-def large_is_important():
-    """That the error is measured is no fault. But which heads may stand in for each other?"""
-    return "A"
-
-
-@pitfall.misconception()
-def nothing_goes_wrong():
-    """Imagine the same head twice. Remove the first, then the second, then both."""
-    return "B"
-
-
-@pitfall.misconception()
-def duplicates_look_important():
-    """If a head has a double, how much is missing without it?"""
-    return "D"
+pitfall.mistakes(
+    large_is_important=(
+        "A",
+        "That the error is measured is no fault. But which heads may stand in for each other?",
+    ),
+    nothing_goes_wrong=(
+        "B",
+        "Imagine the same head twice. Remove the first, then the second, then both.",
+    ),
+    duplicates_look_important=("D", "If a head has a double, how much is missing without it?"),
+)
 
 
 @exercise.part(points=0.5, answer=Numbers())

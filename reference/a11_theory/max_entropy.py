@@ -213,28 +213,15 @@ def only_maximum():
     return "C"
 
 
-@only_maximum.misconception()
-def partition_function_changes():
-    """Which letters does Z contain? Look whether p is among them."""
-    return "A"
-
-
-@only_maximum.misconception()
-def divergence_is_negative():
-    """Try p = (1, 0) and q = (½, ½): which sign has the divergence?"""
-    return "B"
-
-
-@only_maximum.misconception()
-def stationary_is_enough():
-    """Minima and saddles are stationary, too. What does the line say beyond that?"""
-    return "D"
-
-
-@only_maximum.misconception()
-def divergence_is_symmetric():
-    """A divergence isn't symmetric, and nothing here needs it."""
-    return "E"
+only_maximum.mistakes(
+    partition_function_changes=("A", "Which letters does Z contain? Look whether p is among them."),
+    divergence_is_negative=("B", "Try p = (1, 0) and q = (½, ½): which sign has the divergence?"),
+    stationary_is_enough=(
+        "D",
+        "Minima and saddles are stationary, too. What does the line say beyond that?",
+    ),
+    divergence_is_symmetric=("E", "A divergence isn't symmetric, and nothing here needs it."),
+)
 
 
 def telling(p):
@@ -388,37 +375,24 @@ def false_claims():
     return "ABE"
 
 
-@false_claims.misconception()
-def sharp_is_least():
-    """You let "minimises entropy" pass. Which weights have the least entropy of all?"""
-    return "BE"
-
-
-@false_claims.misconception()
-def flat_is_nearest():
-    """You let a claim about uniform weights pass. Which weights diverge least from them?"""
-    return "AE"
-
-
-@false_claims.misconception()
-def theorem_doubted():
-    """You called the theorem false that you have just proved."""
-    return "ABCE"
-
-
-@false_claims.misconception()
-def score_maximised():
-    """You let "maximises the expected score" pass. Compare with the corner of the largest score."""
-    return "AB"
-
-
-@false_claims.misconception()
-def limits_doubted():
-    """You called a limit false. Divide the scores by a very small and by a very large τ."""
-    return "ABDEF"
-
-
-@false_claims.misconception()
-def true_ones_marked():
-    """Which claims are asked for: the true ones or the false ones?"""
-    return "CDF"
+false_claims.mistakes(
+    sharp_is_least=(
+        "BE",
+        'You let "minimises entropy" pass. Which weights have the least entropy of all?',
+    ),
+    flat_is_nearest=(
+        "AE",
+        "You let a claim about uniform weights pass. Which weights diverge least from them?",
+    ),
+    theorem_doubted=("ABCE", "You called the theorem false that you have just proved."),
+    score_maximised=(
+        "AB",
+        'You let "maximises the expected score" pass. Compare with the corner of the largest '
+        "score.",
+    ),
+    limits_doubted=(
+        "ABDEF",
+        "You called a limit false. Divide the scores by a very small and by a very large τ.",
+    ),
+    true_ones_marked=("CDF", "Which claims are asked for: the true ones or the false ones?"),
+)

@@ -49,22 +49,17 @@ def attention_work():
     return "n^2 d"
 
 
-@attention_work.misconception()
-def width_forgotten():
-    """Each pair of tokens costs an inner product. How long are the vectors?"""
-    return "n^2"
-
-
-@attention_work.misconception()
-def projections_counted():
-    """That is what the projections cost. Here the pairs of tokens count."""
-    return "n d^2"
-
-
-@attention_work.misconception()
-def only_one_query():
-    """That is the work for one query. There are n."""
-    return "n d"
+attention_work.mistakes(
+    width_forgotten=(
+        "n^2",
+        "Each pair of tokens costs an inner product. How long are the vectors?",
+    ),
+    projections_counted=(
+        "n d^2",
+        "That is what the projections cost. Here the pairs of tokens count.",
+    ),
+    only_one_query=("n d", "That is the work for one query. There are n."),
+)
 
 
 @exercise.part(points=0.5, answer=CLASSES)
@@ -73,22 +68,14 @@ def recurrent_work():
     return "n d^2"
 
 
-@recurrent_work.misconception()
-def vectors_for_matrices():
-    """Each step multiplies a vector of width d by a matrix. What does that cost?"""
-    return "n d"
-
-
-@recurrent_work.misconception()
-def one_step_alone():
-    """That is one step. There are n."""
-    return "d^2"
-
-
-@recurrent_work.misconception()
-def pairs_in_a_recurrence():
-    """A recurrent layer compares no pairs of tokens."""
-    return "n^2 d"
+recurrent_work.mistakes(
+    vectors_for_matrices=(
+        "n d",
+        "Each step multiplies a vector of width d by a matrix. What does that cost?",
+    ),
+    one_step_alone=("d^2", "That is one step. There are n."),
+    pairs_in_a_recurrence=("n^2 d", "A recurrent layer compares no pairs of tokens."),
+)
 
 
 @exercise.part(points=0.75, answer=CLASSES)
@@ -97,22 +84,17 @@ def convolution_work():
     return "k n d^2"
 
 
-@convolution_work.misconception()
-def kernel_forgotten():
-    """Each output looks at k tokens, and each of them has its own matrix."""
-    return "n d^2"
-
-
-@convolution_work.misconception()
-def channel_by_channel():
-    """That is a convolution in which each channel stays by itself. Here all channels mix."""
-    return "k n d"
-
-
-@convolution_work.misconception()
-def kernel_squared():
-    """A sequence has one dimension: the kernel has k places."""
-    return "k^2 n d^2"
+convolution_work.mistakes(
+    kernel_forgotten=(
+        "n d^2",
+        "Each output looks at k tokens, and each of them has its own matrix.",
+    ),
+    channel_by_channel=(
+        "k n d",
+        "That is a convolution in which each channel stays by itself. Here all channels mix.",
+    ),
+    kernel_squared=("k^2 n d^2", "A sequence has one dimension: the kernel has k places."),
+)
 
 
 @exercise.part(points=0.25, answer=CLASSES)
@@ -121,16 +103,13 @@ def recurrent_steps():
     return "n"
 
 
-@recurrent_steps.misconception()
-def all_at_once():
-    """A state needs the one before it."""
-    return "1"
-
-
-@recurrent_steps.misconception()
-def tree_of_steps():
-    """A sum can be made in a tree. Here each state goes through a nonlinearity."""
-    return "log(n)"
+recurrent_steps.mistakes(
+    all_at_once=("1", "A state needs the one before it."),
+    tree_of_steps=(
+        "log(n)",
+        "A sum can be made in a tree. Here each state goes through a nonlinearity.",
+    ),
+)
 
 
 @exercise.part(points=0.5, answer=CLASSES)
@@ -139,28 +118,18 @@ def stacked_path():
     return "n/(k-1)"
 
 
-@stacked_path.misconception()
-def each_layer_doubles():
-    """Each layer widens the view by the same number of tokens, not by the same factor."""
-    return "log(n)/log(k)"
-
-
-@stacked_path.misconception()
-def kernel_has_no_effect():
-    """How far does one layer carry? Wider kernels need fewer layers."""
-    return "n"
-
-
-@stacked_path.misconception()
-def one_layer_is_enough():
-    """One layer carries over k − 1 tokens alone."""
-    return "1"
-
-
-@stacked_path.misconception()
-def as_with_dilation():
-    """A logarithm belongs to views that are multiplied. Here each layer adds the same again."""
-    return "log(n)"
+stacked_path.mistakes(
+    each_layer_doubles=(
+        "log(n)/log(k)",
+        "Each layer widens the view by the same number of tokens, not by the same factor.",
+    ),
+    kernel_has_no_effect=("n", "How far does one layer carry? Wider kernels need fewer layers."),
+    one_layer_is_enough=("1", "One layer carries over k − 1 tokens alone."),
+    as_with_dilation=(
+        "log(n)",
+        "A logarithm belongs to views that are multiplied. Here each layer adds the same again.",
+    ),
+)
 
 
 @exercise.part(points=0.5, answer=CLASSES)
@@ -169,16 +138,16 @@ def dilated_path():
     return "log(n)/log(k)"
 
 
-@dilated_path.misconception()
-def as_without_dilation():
-    """The view grows by the factor k in each layer. How many factors does it take?"""
-    return "n/k"
-
-
-@dilated_path.misconception()
-def base_forgotten():
-    """That is right for a fixed k. As a class in n and k: which base has the logarithm?"""
-    return "log(n)"
+dilated_path.mistakes(
+    as_without_dilation=(
+        "n/k",
+        "The view grows by the factor k in each layer. How many factors does it take?",
+    ),
+    base_forgotten=(
+        "log(n)",
+        "That is right for a fixed k. As a class in n and k: which base has the logarithm?",
+    ),
+)
 
 
 @exercise.part(points=1, answer=Count())
@@ -187,22 +156,20 @@ def madds(attention_work, recurrent_work, convolution_work):
     return [worth(work) for work in (attention_work, recurrent_work, convolution_work)]
 
 
-@madds.misconception()
-def kernel_not_counted():
-    """The convolution has a matrix for each of its k tokens."""
-    return np.array([n * n * d, n * d * d, n * d * d])
-
-
-@madds.misconception()
-def flops_counted():
-    """These are FLOPs. A madd is two of them."""
-    return 2 * np.array([n * n * d, n * d * d, k * n * d * d])
-
-
-@madds.misconception()
-def both_products_counted():
-    """You counted both products of attention, and one of each other layer. Here n² d counts."""
-    return np.array([2 * n * n * d, n * d * d, k * n * d * d])
+madds.mistakes(
+    kernel_not_counted=(
+        np.array([n * n * d, n * d * d, n * d * d]),
+        "The convolution has a matrix for each of its k tokens.",
+    ),
+    flops_counted=(
+        2 * np.array([n * n * d, n * d * d, k * n * d * d]),
+        "These are FLOPs. A madd is two of them.",
+    ),
+    both_products_counted=(
+        np.array([2 * n * n * d, n * d * d, k * n * d * d]),
+        "You counted both products of attention, and one of each other layer. Here n² d counts.",
+    ),
+)
 
 
 @exercise.part(points=0.5, answer=Count())
@@ -211,22 +178,20 @@ def paths():
     return np.array([1, n, -(-(n - 1) // (k - 1))])
 
 
-@paths.misconception()
-def divided_by_the_kernel():
-    """You divided by k. A kernel of k tokens carries over k − 1."""
-    return np.array([1, n, -(-n // k)])
-
-
-@paths.misconception()
-def one_token_a_layer():
-    """Each layer widens the view by k − 1 tokens, not by one."""
-    return np.array([1, n, n - 1])
-
-
-@paths.misconception()
-def tokens_between():
-    """In self-attention any two tokens meet directly, however many stand between them."""
-    return np.array([n, n, -(-(n - 1) // (k - 1))])
+paths.mistakes(
+    divided_by_the_kernel=(
+        np.array([1, n, -(-n // k)]),
+        "You divided by k. A kernel of k tokens carries over k − 1.",
+    ),
+    one_token_a_layer=(
+        np.array([1, n, n - 1]),
+        "Each layer widens the view by k − 1 tokens, not by one.",
+    ),
+    tokens_between=(
+        np.array([n, n, -(-(n - 1) // (k - 1))]),
+        "In self-attention any two tokens meet directly, however many stand between them.",
+    ),
+)
 
 
 @exercise.part(points=0.5, answer=Count())
@@ -235,16 +200,10 @@ def dilated():
     return 5
 
 
-@dilated.misconception()
-def to_base_two():
-    """You took the logarithm to base 2. The view grows by the factor k."""
-    return 7
-
-
-@dilated.misconception()
-def rounded_down():
-    """How many tokens do so many layers see? It isn't enough yet."""
-    return 4
+dilated.mistakes(
+    to_base_two=(7, "You took the logarithm to base 2. The view grows by the factor k."),
+    rounded_down=(4, "How many tokens do so many layers see? It isn't enough yet."),
+)
 
 
 @exercise.part(points=0.5, answer=Count())
@@ -257,22 +216,14 @@ def crossover(attention_work, recurrent_work):
     return d ** (-d_power / n_power)
 
 
-@crossover.misconception()
-def root_of_the_width():
-    """Set n² d equal to n d² and divide by what both have."""
-    return 23
-
-
-@crossover.misconception()
-def width_squared():
-    """Set n² d equal to n d². One n and one d go out."""
-    return d * d
-
-
-@crossover.misconception()
-def two_products_against_one():
-    """You counted both products of attention. The formulas here have one, n² d."""
-    return d // 2
+crossover.mistakes(
+    root_of_the_width=(23, "Set n² d equal to n d² and divide by what both have."),
+    width_squared=(d * d, "Set n² d equal to n d². One n and one d go out."),
+    two_products_against_one=(
+        d // 2,
+        "You counted both products of attention. The formulas here have one, n² d.",
+    ),
+)
 
 
 @exercise.part(points=0.5, answer=Count())
@@ -283,13 +234,7 @@ def layers(paths):
     return paths[2]
 
 
-@layers.misconception()
-def thirds():
-    """A kernel of 3 tokens carries over 2."""
-    return -(-n // k)
-
-
-@layers.misconception()
-def one_for_each_token():
-    """Each layer carries over two tokens."""
-    return n - 1
+layers.mistakes(
+    thirds=(-(-n // k), "A kernel of 3 tokens carries over 2."),
+    one_for_each_token=(n - 1, "Each layer carries over two tokens."),
+)

@@ -81,16 +81,10 @@ def largest():
     return np.log(3)
 
 
-@largest.misconception()
-def number_of_keys():
-    """That counts the keys. It is the entropy that is asked for."""
-    return 3.0
-
-
-@largest.misconception(credit=0.3)
-def bound_in_bits():
-    """That is the bound in bits."""
-    return np.log2(3)
+largest.mistakes(
+    number_of_keys=(3.0, "That counts the keys. It is the entropy that is asked for."),
+    bound_in_bits=(np.log2(3), "That is the bound in bits.", 0.3),
+)
 
 
 @largest.misconception()
@@ -159,34 +153,25 @@ def causal_largest():
     return np.log(np.arange(1, 6))
 
 
-@causal_largest.misconception()
-def mask_forgotten():
-    """You gave every row five keys. What does the mask leave to the first one?"""
-    return np.full(5, np.log(5))
-
-
-@causal_largest.misconception()
-def later_keys():
-    """Your first row has the most keys. A causal mask leaves it one, and all to the last row."""
-    return np.log(np.arange(5, 0, -1))
-
-
-@causal_largest.misconception(credit=0.3)
-def keys_counted():
-    """You counted keys. It is an entropy that is asked for."""
-    return np.arange(1.0, 6)
-
-
-@causal_largest.misconception()
-def without_itself():
-    """A query sees itself, too: row i has one more key than there are before it."""
-    return np.log([1, 1, 2, 3, 4])
-
-
-@causal_largest.misconception()
-def one_key_too_many():
-    """You gave every row one key too many: the first query sees itself alone."""
-    return np.log(np.arange(2, 7))
+causal_largest.mistakes(
+    mask_forgotten=(
+        np.full(5, np.log(5)),
+        "You gave every row five keys. What does the mask leave to the first one?",
+    ),
+    later_keys=(
+        np.log(np.arange(5, 0, -1)),
+        "Your first row has the most keys. A causal mask leaves it one, and all to the last row.",
+    ),
+    keys_counted=(np.arange(1.0, 6), "You counted keys. It is an entropy that is asked for.", 0.3),
+    without_itself=(
+        np.log([1, 1, 2, 3, 4]),
+        "A query sees itself, too: row i has one more key than there are before it.",
+    ),
+    one_key_too_many=(
+        np.log(np.arange(2, 7)),
+        "You gave every row one key too many: the first query sees itself alone.",
+    ),
+)
 
 
 @exercise.reference

@@ -146,22 +146,14 @@ def quarter():
     return 10**-0.25
 
 
-@quarter.misconception()
-def quarter_grows():
-    """With more compute the loss falls."""
-    return 10**0.25
-
-
-@quarter.misconception()
-def quarter_of_the_loss():
-    """That is for an exponent of 1 and a factor of 4. Here the compute grows tenfold."""
-    return 0.25
-
-
-@quarter.misconception()
-def quarter_natural():
-    """You raised e to the power. The compute grows tenfold."""
-    return np.exp(-0.25)
+quarter.mistakes(
+    quarter_grows=(10**0.25, "With more compute the loss falls."),
+    quarter_of_the_loss=(
+        0.25,
+        "That is for an exponent of 1 and a factor of 4. Here the compute grows tenfold.",
+    ),
+    quarter_natural=(np.exp(-0.25), "You raised e to the power. The compute grows tenfold."),
+)
 
 
 shapes = np.array([[6, 512], [24, 256], [96, 128]])
@@ -173,22 +165,20 @@ def weights():
     return 12 * shapes[:, 0] * shapes[:, 1] ** 2
 
 
-@weights.misconception()
-def width_not_squared():
-    """The width counts twice: matrices are d × d."""
-    return 12 * shapes[:, 0] * shapes[:, 1]
-
-
-@weights.misconception()
-def attention_alone():
-    """That is attention, 4 d² a layer. The feed-forward network has 8 d² more."""
-    return 4 * shapes[:, 0] * shapes[:, 1] ** 2
-
-
-@weights.misconception()
-def one_matrix_a_layer():
-    """A layer has more than one matrix of that size: you left out the factor in front."""
-    return shapes[:, 0] * shapes[:, 1] ** 2
+weights.mistakes(
+    width_not_squared=(
+        12 * shapes[:, 0] * shapes[:, 1],
+        "The width counts twice: matrices are d × d.",
+    ),
+    attention_alone=(
+        4 * shapes[:, 0] * shapes[:, 1] ** 2,
+        "That is attention, 4 d² a layer. The feed-forward network has 8 d² more.",
+    ),
+    one_matrix_a_layer=(
+        shapes[:, 0] * shapes[:, 1] ** 2,
+        "A layer has more than one matrix of that size: you left out the factor in front.",
+    ),
+)
 
 
 @exercise.part(points=0.5, answer=Numbers())
@@ -209,28 +199,15 @@ def depth(weights):
     return np.cbrt(weights[0] / 192)
 
 
-@depth.misconception()
-def square_root_taken():
-    """The depth stands in L d² three times."""
-    return np.sqrt(12 * 6 * 512**2 / 192)
-
-
-@depth.misconception()
-def four_not_squared():
-    """d² is 16 L²."""
-    return np.cbrt(12 * 6 * 512**2 / 48)
-
-
-@depth.misconception()
-def width_given():
-    """That is the width."""
-    return 4 * np.cbrt(12 * 6 * 512**2 / 192)
-
-
-@depth.misconception()
-def shape_turned_round():
-    """You took L = 4d. Here the width is four times the depth."""
-    return np.cbrt(12 * 6 * 512**2 * 16 / 12)
+depth.mistakes(
+    square_root_taken=(np.sqrt(12 * 6 * 512**2 / 192), "The depth stands in L d² three times."),
+    four_not_squared=(np.cbrt(12 * 6 * 512**2 / 48), "d² is 16 L²."),
+    width_given=(4 * np.cbrt(12 * 6 * 512**2 / 192), "That is the width."),
+    shape_turned_round=(
+        np.cbrt(12 * 6 * 512**2 * 16 / 12),
+        "You took L = 4d. Here the width is four times the depth.",
+    ),
+)
 
 
 @exercise.part(points=0.5, answer=Numbers())
@@ -239,13 +216,7 @@ def published():
     return np.array([128.0, 64.0])
 
 
-@published.misconception()
-def published_upside_down():
-    """That is depth over width."""
-    return np.array([96 / 12288, 12 / 768])
-
-
-@published.misconception()
-def models_exchanged():
-    """GPT-3 comes first."""
-    return np.array([64.0, 128.0])
+published.mistakes(
+    published_upside_down=(np.array([96 / 12288, 12 / 768]), "That is depth over width."),
+    models_exchanged=(np.array([64.0, 128.0]), "GPT-3 comes first."),
+)

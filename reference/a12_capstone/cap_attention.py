@@ -544,28 +544,21 @@ def mirror(mirror_mass):
     return masses
 
 
-@mirror.misconception()
-def untrained_model():
-    """No head looks at the mirror: train the model first, and collect with its weights."""
-    return np.array([0.16, 0.17, 0.18, 0.16])
-
-
-@mirror.misconception()
-def mass_of_another_place():
-    """A model that reverses looks away from the place that you measured: is it the mirror?"""
-    return np.array([0.04, 0.04, 0.02, 0.01])
-
-
-@mirror.misconception()
-def impossible_values():
-    """A mass lies between 0 and 1: it is a mean of weights."""
-    return np.array([3.7, 3.9, 4.8, 4.8])
-
-
-@mirror.misconception()
-def nothing_measured():
-    """These numbers are all the same: they are not from a model."""
-    return np.zeros(4)
+mirror.mistakes(
+    untrained_model=(
+        np.array([0.16, 0.17, 0.18, 0.16]),
+        "No head looks at the mirror: train the model first, and collect with its weights.",
+    ),
+    mass_of_another_place=(
+        np.array([0.04, 0.04, 0.02, 0.01]),
+        "A model that reverses looks away from the place that you measured: is it the mirror?",
+    ),
+    impossible_values=(
+        np.array([3.7, 3.9, 4.8, 4.8]),
+        "A mass lies between 0 and 1: it is a mean of weights.",
+    ),
+    nothing_measured=(np.zeros(4), "These numbers are all the same: they are not from a model."),
+)
 
 
 def apart(distances):
@@ -584,16 +577,16 @@ def distances(head_distance):
     return np.array([0.3, 0.38, found, 0.69, 0.19, 0.11])
 
 
-@distances.misconception()
-def beyond_any_distance():
-    """Two maps of six rows are at most √12 apart, and at least 0."""
-    return np.array([3.7, 3.9, 4.8, 4.8, 0.3, 0.38])
-
-
-@distances.misconception()
-def no_distance_measured():
-    """These distances are all the same: they are not from a model."""
-    return np.zeros(6)
+distances.mistakes(
+    beyond_any_distance=(
+        np.array([3.7, 3.9, 4.8, 4.8, 0.3, 0.38]),
+        "Two maps of six rows are at most √12 apart, and at least 0.",
+    ),
+    no_distance_measured=(
+        np.zeros(6),
+        "These distances are all the same: they are not from a model.",
+    ),
+)
 
 
 def plausible(table):
@@ -615,22 +608,20 @@ def entropies(row_entropy):
     return unit * np.array(rows)
 
 
-@entropies.misconception()
-def table_in_bits():
-    """Six weights have at most log 6 nats, row i of a causal map log i: are these bits?"""
-    return np.array([[2.2, 2.1], [2.0, 1.8], [1.1, 1.2], [1.2, 1.1], [1.2, 1.1], [0.8, 0.8]])
-
-
-@entropies.misconception()
-def beyond_the_bound():
-    """Six weights have an entropy of at most log 6, and row i of a causal map one of log i."""
-    return np.full((6, 2), 3.0) - np.eye(6, 2)
-
-
-@entropies.misconception()
-def all_the_same():
-    """These numbers are all the same: they are not from a model."""
-    return np.ones((6, 2)) / 2
+entropies.mistakes(
+    table_in_bits=(
+        np.array([[2.2, 2.1], [2.0, 1.8], [1.1, 1.2], [1.2, 1.1], [1.2, 1.1], [0.8, 0.8]]),
+        "Six weights have at most log 6 nats, row i of a causal map log i: are these bits?",
+    ),
+    beyond_the_bound=(
+        np.full((6, 2), 3.0) - np.eye(6, 2),
+        "Six weights have an entropy of at most log 6, and row i of a causal map one of log i.",
+    ),
+    all_the_same=(
+        np.ones((6, 2)) / 2,
+        "These numbers are all the same: they are not from a model.",
+    ),
+)
 
 
 @exercise.part(points=0.5, answer=Count())

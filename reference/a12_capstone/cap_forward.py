@@ -950,28 +950,21 @@ def touched():
     return [0, 0, 0, 0, 1, 1]
 
 
-@touched.misconception()
-def all_outputs():
-    """The decoder doesn't look ahead: earlier positions never see input 4."""
-    return [1, 1, 1, 1, 1, 1]
-
-
-@touched.misconception()
-def later_ones_alone():
-    """The output at a position depends on the input at that position."""
-    return [0, 0, 0, 0, 0, 1]
-
-
-@touched.misconception()
-def that_one_alone():
-    """Later positions look back at it."""
-    return [0, 0, 0, 0, 1, 0]
-
-
-@touched.misconception()
-def earlier_ones():
-    """These are the inputs that output 4 depends on. Which outputs depend on input 4?"""
-    return [1, 1, 1, 1, 1, 0]
+touched.mistakes(
+    all_outputs=(
+        [1, 1, 1, 1, 1, 1],
+        "The decoder doesn't look ahead: earlier positions never see input 4.",
+    ),
+    later_ones_alone=(
+        [0, 0, 0, 0, 0, 1],
+        "The output at a position depends on the input at that position.",
+    ),
+    that_one_alone=([0, 0, 0, 0, 1, 0], "Later positions look back at it."),
+    earlier_ones=(
+        [1, 1, 1, 1, 1, 0],
+        "These are the inputs that output 4 depends on. Which outputs depend on input 4?",
+    ),
+)
 
 
 def counted(V, d, f, L):
@@ -1013,67 +1006,58 @@ def cross_attention_forgotten():
     return [17_088, 25_664 - look, 43_625 - look]
 
 
-@parameters.misconception(credit=0.5)
-def biases_of_forward_forgotten():
-    """The feed-forward layers have biases as well."""
-    return [17_088 - 2 * 96, 25_664 - 2 * 96, 43_625 - 4 * 96]
-
-
-@parameters.misconception(credit=0.5)
-def scales_without_shifts():
-    """You counted half of the norms' numbers: each norm has a scale and a shift, in every layer."""
-    return [17_088 - 2 * 64, 25_664 - 2 * 96, 43_625 - 2 * 160]
-
-
-@parameters.misconception(credit=0.5)
-def three_norms_in_the_encoder():
-    """A layer of the encoder has two norms. Only those of the decoder have three."""
-    return [17_088 + 128, 25_664, 43_625 + 128]
-
-
-@parameters.misconception(credit=0.5)
-def two_norms_in_the_decoder():
-    """A layer of the decoder has three norms, one behind each sublayer."""
-    return [17_088, 25_664 - 128, 43_625 - 128]
-
-
-@parameters.misconception(credit=0.5)
-def tables_among_the_layers():
-    """Layers alone are asked for at first: the tables of embeddings belong to none of them."""
-    return [17_088 + 288, 25_664 + 288, 43_625]
-
-
-@parameters.misconception(credit=0.5)
-def all_on_two_sides():
-    """Layers alone are asked for at first: neither tables nor the map to logits belong to them."""
-    return [17_088 + 288, 25_664 + 288 + 297, 43_625]
-
-
-@parameters.misconception(credit=0.5)
-def one_table_left_out():
-    """All includes two tables of embeddings: one of the source, and one of the target."""
-    return [17_088, 25_664, 43_625 - 288]
-
-
-@parameters.misconception(credit=0.5)
-def map_to_logits_left_out():
-    """All includes the map to the logits, with its bias."""
-    return [17_088, 25_664, 43_625 - 297]
-
-
-@parameters.misconception()
-def no_biases():
-    """You counted no biases. All maps have them here, also of attention and of the output."""
-    return [17_088 - 448, 25_664 - 704, 43_625 - 448 - 704 - 9]
-
-
-@parameters.misconception()
-def one_look_in_the_decoder():
-    """A decoder layer looks twice: at the target and at the source."""
-    return [17_088, 17_088, 2 * 17_088 + 873]
-
-
-@parameters.misconception()
-def tables_shared():
-    """Source, target and output have tables of their own."""
-    return [17_088, 25_664, 17_088 + 25_664 + 9 * 32]
+parameters.mistakes(
+    biases_of_forward_forgotten=(
+        [17_088 - 2 * 96, 25_664 - 2 * 96, 43_625 - 4 * 96],
+        "The feed-forward layers have biases as well.",
+        0.5,
+    ),
+    scales_without_shifts=(
+        [17_088 - 2 * 64, 25_664 - 2 * 96, 43_625 - 2 * 160],
+        "You counted half of the norms' numbers: each norm has a scale and a shift, in every "
+        "layer.",
+        0.5,
+    ),
+    three_norms_in_the_encoder=(
+        [17_088 + 128, 25_664, 43_625 + 128],
+        "A layer of the encoder has two norms. Only those of the decoder have three.",
+        0.5,
+    ),
+    two_norms_in_the_decoder=(
+        [17_088, 25_664 - 128, 43_625 - 128],
+        "A layer of the decoder has three norms, one behind each sublayer.",
+        0.5,
+    ),
+    tables_among_the_layers=(
+        [17_088 + 288, 25_664 + 288, 43_625],
+        "Layers alone are asked for at first: the tables of embeddings belong to none of them.",
+        0.5,
+    ),
+    all_on_two_sides=(
+        [17_088 + 288, 25_664 + 288 + 297, 43_625],
+        "Layers alone are asked for at first: neither tables nor the map to logits belong to them.",
+        0.5,
+    ),
+    one_table_left_out=(
+        [17_088, 25_664, 43_625 - 288],
+        "All includes two tables of embeddings: one of the source, and one of the target.",
+        0.5,
+    ),
+    map_to_logits_left_out=(
+        [17_088, 25_664, 43_625 - 297],
+        "All includes the map to the logits, with its bias.",
+        0.5,
+    ),
+    no_biases=(
+        [17_088 - 448, 25_664 - 704, 43_625 - 448 - 704 - 9],
+        "You counted no biases. All maps have them here, also of attention and of the output.",
+    ),
+    one_look_in_the_decoder=(
+        [17_088, 17_088, 2 * 17_088 + 873],
+        "A decoder layer looks twice: at the target and at the source.",
+    ),
+    tables_shared=(
+        [17_088, 25_664, 17_088 + 25_664 + 9 * 32],
+        "Source, target and output have tables of their own.",
+    ),
+)

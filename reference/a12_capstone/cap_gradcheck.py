@@ -824,19 +824,11 @@ def no_gradient():
     return "B"
 
 
-@no_gradient.misconception()
-def of_the_queries():
-    """A bias of the queries adds something to each score that depends on the key."""
-    return "A"
-
-
-@no_gradient.misconception()
-def of_the_values():
-    """Weights sum to 1, so a bias of the values reaches the output in full."""
-    return "C"
-
-
-@no_gradient.misconception()
-def of_the_output_map():
-    """It is added to what attention gives, and goes on from there."""
-    return "D"
+no_gradient.mistakes(
+    of_the_queries=(
+        "A",
+        "A bias of the queries adds something to each score that depends on the key.",
+    ),
+    of_the_values=("C", "Weights sum to 1, so a bias of the values reaches the output in full."),
+    of_the_output_map=("D", "It is added to what attention gives, and goes on from there."),
+)

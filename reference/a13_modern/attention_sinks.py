@@ -546,28 +546,18 @@ def cached():
     return 1020 + 4
 
 
-@cached.misconception()
-def everything_kept():
-    """What lies between the sinks and the window is never read again."""
-    return 5001
-
-
-@cached.misconception()
-def sinks_not_kept():
-    """The sinks are read by every token: they are kept as well."""
-    return 1020
-
-
-@cached.misconception()
-def sinks_taken_from_the_window():
-    """The sinks are kept besides the window: they take no places from it."""
-    return 1020 - 4
-
-
-@cached.misconception()
-def one_of_the_tokens_missed():
-    """What lies between the sinks and the window is never read again."""
-    return 5000
+cached.mistakes(
+    everything_kept=(5001, "What lies between the sinks and the window is never read again."),
+    sinks_not_kept=(1020, "The sinks are read by every token: they are kept as well."),
+    sinks_taken_from_the_window=(
+        1020 - 4,
+        "The sinks are kept besides the window: they take no places from it.",
+    ),
+    one_of_the_tokens_missed=(
+        5000,
+        "What lies between the sinks and the window is never read again.",
+    ),
+)
 
 
 @exercise.part(points=1, answer=Formula("m epsilon"))
@@ -576,55 +566,32 @@ def sink_score():
     return "log(m*(1 - epsilon)/epsilon)"
 
 
-@sink_score.misconception()
-def m_forgotten():
-    """All m keys weigh against the sink together."""
-    return "log((1 - epsilon)/epsilon)"
-
-
-@sink_score.misconception()
-def weight_of_the_sink():
-    """You gave ε to the sink. It is what the other keys keep."""
-    return "log(m*epsilon/(1 - epsilon))"
-
-
-@sink_score.misconception()
-def weight_for_exponential():
-    """The smaller ε, the larger the score has to be. Write the weight of the m keys down first."""
-    return "log(m*epsilon)"
-
-
-@sink_score.misconception()
-def own_weight_forgotten():
-    """The sink's exponential stands in the denominator, too."""
-    return "log(m/epsilon)"
-
-
-@sink_score.misconception()
-def logarithm_forgotten():
-    """That is e to the score. Take its logarithm."""
-    return "m*(1 - epsilon)/epsilon"
-
-
-@sink_score.misconception()
-def each_keeps_epsilon():
-    """You left the weight ε to each key. They keep it together."""
-    return "log(1/epsilon - m)"
-
-
-@sink_score.misconception()
-def keys_on_the_other_side():
-    """You divided by m. More keys pull more, and need a stronger sink."""
-    return "log((1 - epsilon)/(epsilon*m))"
-
-
-@sink_score.misconception()
-def not_divided_by_epsilon():
-    """You left out a division: set the keys' share, m over the whole denominator, equal to ε."""
-    return "log(m*(1 - epsilon))"
-
-
-@sink_score.misconception()
-def half_for_the_sink():
-    """That leaves one half to the keys. They should keep ε."""
-    return "log(m)"
+sink_score.mistakes(
+    m_forgotten=("log((1 - epsilon)/epsilon)", "All m keys weigh against the sink together."),
+    weight_of_the_sink=(
+        "log(m*epsilon/(1 - epsilon))",
+        "You gave ε to the sink. It is what the other keys keep.",
+    ),
+    weight_for_exponential=(
+        "log(m*epsilon)",
+        "The smaller ε, the larger the score has to be. Write the weight of the m keys down first.",
+    ),
+    own_weight_forgotten=(
+        "log(m/epsilon)",
+        "The sink's exponential stands in the denominator, too.",
+    ),
+    logarithm_forgotten=("m*(1 - epsilon)/epsilon", "That is e to the score. Take its logarithm."),
+    each_keeps_epsilon=(
+        "log(1/epsilon - m)",
+        "You left the weight ε to each key. They keep it together.",
+    ),
+    keys_on_the_other_side=(
+        "log((1 - epsilon)/(epsilon*m))",
+        "You divided by m. More keys pull more, and need a stronger sink.",
+    ),
+    not_divided_by_epsilon=(
+        "log(m*(1 - epsilon))",
+        "You left out a division: set the keys' share, m over the whole denominator, equal to ε.",
+    ),
+    half_for_the_sink=("log(m)", "That leaves one half to the keys. They should keep ε."),
+)

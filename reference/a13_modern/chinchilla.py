@@ -51,40 +51,29 @@ def exponent():
     return "beta/(alpha + beta)"
 
 
-@exponent.misconception()
-def exponent_of_the_tokens():
-    """The larger β, the faster data saturates, and the more of the compute goes to parameters."""
-    return "alpha/(alpha + beta)"
-
-
-@exponent.misconception()
-def sum_alone():
-    """That is the exponent of the factor in front. Which power has C when N^(α+β) stands alone?"""
-    return "1/(alpha + beta)"
-
-
-@exponent.misconception()
-def evenly():
-    """That holds for equal exponents."""
-    return "1/2"
-
-
-@exponent.misconception()
-def exponent_of_the_loss():
-    """That is how fast the loss falls with C. Asked for is how fast N grows."""
-    return "alpha*beta/(alpha + beta)"
-
-
-@exponent.misconception()
-def ratio_of_the_exponents():
-    """If N grew so, what would D do? The powers of C in N and in D have to add up to 1."""
-    return "beta/alpha"
-
-
-@exponent.misconception()
-def power_not_taken_off():
-    """That is the power of C when N^(α+β) stands alone. Solve for N itself."""
-    return "beta"
+exponent.mistakes(
+    exponent_of_the_tokens=(
+        "alpha/(alpha + beta)",
+        "The larger β, the faster data saturates, and the more of the compute goes to parameters.",
+    ),
+    sum_alone=(
+        "1/(alpha + beta)",
+        "That is the exponent of the factor in front. Which power has C when N^(α+β) stands alone?",
+    ),
+    evenly=("1/2", "That holds for equal exponents."),
+    exponent_of_the_loss=(
+        "alpha*beta/(alpha + beta)",
+        "That is how fast the loss falls with C. Asked for is how fast N grows.",
+    ),
+    ratio_of_the_exponents=(
+        "beta/alpha",
+        "If N grew so, what would D do? The powers of C in N and in D have to add up to 1.",
+    ),
+    power_not_taken_off=(
+        "beta",
+        "That is the power of C when N^(α+β) stands alone. Solve for N itself.",
+    ),
+)
 
 
 @exercise.part(points=0.5, answer=Numbers())

@@ -82,16 +82,16 @@ def diagonal_left_out():
     return decays(A) - np.eye(4)
 
 
-@L.misconception()
-def all_factors_from_the_start():
-    """You multiplied all factors up to i. Those up to j are over before token j comes."""
-    return np.tri(4) * np.cumprod(A)[:, None]
-
-
-@L.misconception()
-def last_factor_alone():
-    """You took a_i for the whole row. Between j and i all factors are multiplied."""
-    return np.tri(4, k=-1) * A[:, None] + np.eye(4)
+L.mistakes(
+    all_factors_from_the_start=(
+        np.tri(4) * np.cumprod(A)[:, None],
+        "You multiplied all factors up to i. Those up to j are over before token j comes.",
+    ),
+    last_factor_alone=(
+        np.tri(4, k=-1) * A[:, None] + np.eye(4),
+        "You took a_i for the whole row. Between j and i all factors are multiplied.",
+    ),
+)
 
 
 @exercise.part(points=0.5, answer=Numbers())
@@ -551,34 +551,28 @@ def ranks():
     return [1, 3]
 
 
-@ranks.misconception()
-def full_ranks():
-    """Row i of that block is row 4 times a number. What does that say about its rank?"""
-    return [3, 4]
-
-
-@ranks.misconception()
-def ranks_of_the_decays():
-    """A product with QKᵀ, entry by entry, multiplies the rank by at most that of QKᵀ."""
-    return [1, 1]
-
-
-@ranks.misconception()
-def ranks_of_the_whole():
-    """L itself has ones on its diagonal and full rank. Asked for is a block below it."""
-    return [8, 8]
-
-
-@ranks.misconception()
-def full_rank_of_the_product():
-    """The first one is right. The rank of the second is at most the product of two ranks."""
-    return [1, 4]
-
-
-@ranks.misconception()
-def rank_of_the_products():
-    """The second one is right. Row i of the first block is row 5 times a number."""
-    return [3, 3]
+ranks.mistakes(
+    full_ranks=(
+        [3, 4],
+        "Row i of that block is row 4 times a number. What does that say about its rank?",
+    ),
+    ranks_of_the_decays=(
+        [1, 1],
+        "A product with QKᵀ, entry by entry, multiplies the rank by at most that of QKᵀ.",
+    ),
+    ranks_of_the_whole=(
+        [8, 8],
+        "L itself has ones on its diagonal and full rank. Asked for is a block below it.",
+    ),
+    full_rank_of_the_product=(
+        [1, 4],
+        "The first one is right. The rank of the second is at most the product of two ranks.",
+    ),
+    rank_of_the_products=(
+        [3, 3],
+        "The second one is right. Row i of the first block is row 5 times a number.",
+    ),
+)
 
 
 @exercise.part(points=1.5, answer=Formula("n c d"))
@@ -587,52 +581,31 @@ def madds():
     return "2*n*c*d + 2*n*d^2"
 
 
-@madds.misconception()
-def madds_without_state():
-    """Every chunk also reads the state and adds to it."""
-    return "2*n*c*d"
-
-
-@madds.misconception()
-def madds_within_left_out():
-    """Those are the madds of the state. Within a chunk all pairs are multiplied, twice."""
-    return "2*n*d^2"
-
-
-@madds.misconception()
-def state_read_alone():
-    """The state is read by each chunk, and renewed."""
-    return "2*n*c*d + n*d^2"
-
-
-@madds.misconception()
-def scores_alone():
-    """Within a chunk the table is multiplied with the values as well."""
-    return "n*c*d + 2*n*d^2"
-
-
-@madds.misconception()
-def of_one_chunk():
-    """That is one chunk. How many are there?"""
-    return "2*c^2*d + 2*c*d^2"
-
-
-@madds.misconception()
-def whole_table():
-    """That is the table of all tokens. Within a chunk a row has c entries, not n."""
-    return "2*n^2*d"
-
-
-@madds.misconception()
-def table_of_all_tokens():
-    """Within a chunk a row of the table has c entries, not n."""
-    return "2*n^2*d + 2*n*d^2"
-
-
-@madds.misconception()
-def state_once_per_chunk():
-    """The state passes on once per chunk, but every token of a chunk reads it and adds to it."""
-    return "2*n*c*d + 2*n*d^2/c"
+madds.mistakes(
+    madds_without_state=("2*n*c*d", "Every chunk also reads the state and adds to it."),
+    madds_within_left_out=(
+        "2*n*d^2",
+        "Those are the madds of the state. Within a chunk all pairs are multiplied, twice.",
+    ),
+    state_read_alone=("2*n*c*d + n*d^2", "The state is read by each chunk, and renewed."),
+    scores_alone=(
+        "n*c*d + 2*n*d^2",
+        "Within a chunk the table is multiplied with the values as well.",
+    ),
+    of_one_chunk=("2*c^2*d + 2*c*d^2", "That is one chunk. How many are there?"),
+    whole_table=(
+        "2*n^2*d",
+        "That is the table of all tokens. Within a chunk a row has c entries, not n.",
+    ),
+    table_of_all_tokens=(
+        "2*n^2*d + 2*n*d^2",
+        "Within a chunk a row of the table has c entries, not n.",
+    ),
+    state_once_per_chunk=(
+        "2*n*c*d + 2*n*d^2/c",
+        "The state passes on once per chunk, but every token of a chunk reads it and adds to it.",
+    ),
+)
 
 
 FIRST, SECOND = np.array([1, 0]), np.array([0.6, 0.8])
@@ -645,28 +618,24 @@ def added():
     return READING @ (5 * FIRST + 4 * SECOND)
 
 
-@added.misconception()
-def no_overlap():
-    """The keys are not orthogonal: each reads a part of what the other one wrote."""
-    return np.array([4.0, 5])
-
-
-@added.misconception()
-def values_added_up():
-    """You added both values. Equal keys would read all of that; these overlap in part."""
-    return np.array([9.0, 5])
-
-
-@added.misconception()
-def overlap_one_way():
-    """The overlap works both ways: the first key reads a part of what the second one wrote."""
-    return np.array([7.0, 5])
-
-
-@added.misconception()
-def overlap_the_other_way():
-    """The overlap works both ways: the second key reads a part of what the first one wrote."""
-    return np.array([4, 7.4])
+added.mistakes(
+    no_overlap=(
+        np.array([4.0, 5]),
+        "The keys are not orthogonal: each reads a part of what the other one wrote.",
+    ),
+    values_added_up=(
+        np.array([9.0, 5]),
+        "You added both values. Equal keys would read all of that; these overlap in part.",
+    ),
+    overlap_one_way=(
+        np.array([7.0, 5]),
+        "The overlap works both ways: the first key reads a part of what the second one wrote.",
+    ),
+    overlap_the_other_way=(
+        np.array([4, 7.4]),
+        "The overlap works both ways: the second key reads a part of what the first one wrote.",
+    ),
+)
 
 
 @exercise.part(points=0.5, answer=Numbers())
@@ -676,28 +645,24 @@ def corrected():
     return READING @ (state + (4 - SECOND @ state) * SECOND)
 
 
-@corrected.misconception()
-def both_kept():
-    """The second key gets its value. But what it writes is read by the first key, too."""
-    return np.array([4.0, 5])
-
-
-@corrected.misconception()
-def as_added():
-    """That is the plain sum. What does the state answer to the second key before you write?"""
-    return np.array([7, 7.4])
-
-
-@corrected.misconception()
-def difference_upside_down():
-    """You made the state answer less to the second key. Did it answer too much before?"""
-    return np.array([2, 4.4])
-
-
-@corrected.misconception()
-def whole_state_replaced():
-    """You wrote over everything. Only what the second key reads is corrected."""
-    return np.array([4, 2.4])
+corrected.mistakes(
+    both_kept=(
+        np.array([4.0, 5]),
+        "The second key gets its value. But what it writes is read by the first key, too.",
+    ),
+    as_added=(
+        np.array([7, 7.4]),
+        "That is the plain sum. What does the state answer to the second key before you write?",
+    ),
+    difference_upside_down=(
+        np.array([2, 4.4]),
+        "You made the state answer less to the second key. Did it answer too much before?",
+    ),
+    whole_state_replaced=(
+        np.array([4, 2.4]),
+        "You wrote over everything. Only what the second key reads is corrected.",
+    ),
+)
 
 
 @exercise.part(
@@ -717,19 +682,8 @@ def why_no_ratio():
     return "A"
 
 
-@why_no_ratio.misconception()
-def too_many_divisions():
-    """L has n² entries, whichever way they are computed."""
-    return "B"
-
-
-@why_no_ratio.misconception()
-def wrong_for_the_first():
-    """For j = 0 the ratio leaves out the factor 0, as it should."""
-    return "C"
-
-
-@why_no_ratio.misconception()
-def not_causal():
-    """A mask makes any table causal."""
-    return "D"
+why_no_ratio.mistakes(
+    too_many_divisions=("B", "L has n² entries, whichever way they are computed."),
+    wrong_for_the_first=("C", "For j = 0 the ratio leaves out the factor 0, as it should."),
+    not_causal=("D", "A mask makes any table causal."),
+)

@@ -44,34 +44,16 @@ def intensity():
     return "2*b/w"
 
 
-@intensity.misconception()
-def madds_for_flops():
-    """A multiply–add is two FLOPs."""
-    return "b/w"
-
-
-@intensity.misconception()
-def bytes_as_a_factor():
-    """More bytes for a weight mean fewer FLOPs for each byte."""
-    return "2*b*w"
-
-
-@intensity.misconception()
-def one_sequence_alone():
-    """A weight is read once and used for every sequence of the batch."""
-    return "2/w"
-
-
-@intensity.misconception()
-def bytes_not_divided():
-    """Those are the FLOPs for each weight. A weight takes w bytes."""
-    return "2*b"
-
-
-@intensity.misconception()
-def madds_times_bytes():
-    """A multiply–add is two FLOPs, and more bytes for a weight mean fewer FLOPs for each byte."""
-    return "b*w"
+intensity.mistakes(
+    madds_for_flops=("b/w", "A multiply–add is two FLOPs."),
+    bytes_as_a_factor=("2*b*w", "More bytes for a weight mean fewer FLOPs for each byte."),
+    one_sequence_alone=("2/w", "A weight is read once and used for every sequence of the batch."),
+    bytes_not_divided=("2*b", "Those are the FLOPs for each weight. A weight takes w bytes."),
+    madds_times_bytes=(
+        "b*w",
+        "A multiply–add is two FLOPs, and more bytes for a weight mean fewer FLOPs for each byte.",
+    ),
+)
 
 
 @exercise.part(points=0.25, answer=Formula("F B w", {"*": "positive"}))
@@ -80,46 +62,21 @@ def batch():
     return "F*w/(2*B)"
 
 
-@batch.misconception()
-def batch_of_madds():
-    """A multiply–add is two FLOPs."""
-    return "F*w/B"
-
-
-@batch.misconception()
-def ridge_itself():
-    """That is how many FLOPs a byte must bring. How many sequences are these?"""
-    return "F/B"
-
-
-@batch.misconception()
-def bytes_below():
-    """The more bytes a weight takes, the more sequences it has to serve."""
-    return "F/(2*B*w)"
-
-
-@batch.misconception()
-def bytes_left_out():
-    """How many bytes does a weight take?"""
-    return "F/(2*B)"
-
-
-@batch.misconception()
-def solved_upside_down():
-    """Put your batch into the intensity. Does F/B come out?"""
-    return "2*F/(B*w)"
-
-
-@batch.misconception()
-def two_multiplied():
-    """Each sequence brings two FLOPs for a weight: so fewer sequences are enough, not more."""
-    return "2*F*w/B"
-
-
-@batch.misconception()
-def ridge_upside_down():
-    """More arithmetic needs more sequences, more bandwidth fewer: F and B are exchanged."""
-    return "B*w/(2*F)"
+batch.mistakes(
+    batch_of_madds=("F*w/B", "A multiply–add is two FLOPs."),
+    ridge_itself=("F/B", "That is how many FLOPs a byte must bring. How many sequences are these?"),
+    bytes_below=("F/(2*B*w)", "The more bytes a weight takes, the more sequences it has to serve."),
+    bytes_left_out=("F/(2*B)", "How many bytes does a weight take?"),
+    solved_upside_down=("2*F/(B*w)", "Put your batch into the intensity. Does F/B come out?"),
+    two_multiplied=(
+        "2*F*w/B",
+        "Each sequence brings two FLOPs for a weight: so fewer sequences are enough, not more.",
+    ),
+    ridge_upside_down=(
+        "B*w/(2*F)",
+        "More arithmetic needs more sequences, more bandwidth fewer: F and B are exchanged.",
+    ),
+)
 
 
 @exercise.part(points=0.5, answer=Numbers())
@@ -164,28 +121,18 @@ def least_ms():
     return WEIGHTS / BANDWIDTH * 1e3
 
 
-@least_ms.misconception()
-def arithmetic_time():
-    """At batch 1 the units wait for the weights: divide bytes by bandwidth."""
-    return 2 * PARAMETERS / ARITHMETIC * 1e3
-
-
-@least_ms.misconception()
-def one_byte_each():
-    """A weight takes two bytes here."""
-    return PARAMETERS / BANDWIDTH * 1e3
-
-
-@least_ms.misconception()
-def in_seconds():
-    """Those are seconds. Asked for are milliseconds."""
-    return WEIGHTS / BANDWIDTH
-
-
-@least_ms.misconception()
-def in_microseconds():
-    """Those are microseconds. Asked for are milliseconds."""
-    return WEIGHTS / BANDWIDTH * 1e6
+least_ms.mistakes(
+    arithmetic_time=(
+        2 * PARAMETERS / ARITHMETIC * 1e3,
+        "At batch 1 the units wait for the weights: divide bytes by bandwidth.",
+    ),
+    one_byte_each=(PARAMETERS / BANDWIDTH * 1e3, "A weight takes two bytes here."),
+    in_seconds=(WEIGHTS / BANDWIDTH, "Those are seconds. Asked for are milliseconds."),
+    in_microseconds=(
+        WEIGHTS / BANDWIDTH * 1e6,
+        "Those are microseconds. Asked for are milliseconds.",
+    ),
+)
 
 
 @exercise.part(points=0.5, answer=Numbers())
@@ -206,34 +153,19 @@ def cache_bytes():
     return PER_TOKEN * 8192
 
 
-@cache_bytes.misconception()
-def bytes_taken_for_numbers():
-    """The 131,072 are bytes already."""
-    return 2 * PER_TOKEN * 8192
-
-
-@cache_bytes.misconception()
-def layers_once_more():
-    """The 131,072 bytes of a token are those of all layers."""
-    return 32 * PER_TOKEN * 8192
-
-
-@cache_bytes.misconception()
-def key_heads_once_more():
-    """The 131,072 bytes of a token are those of all 8 key heads."""
-    return 8 * PER_TOKEN * 8192
-
-
-@cache_bytes.misconception()
-def of_one_token():
-    """That is the cache of one token."""
-    return PER_TOKEN
-
-
-@cache_bytes.misconception()
-def in_gib():
-    """That is in GiB. Asked for are bytes."""
-    return 1
+cache_bytes.mistakes(
+    bytes_taken_for_numbers=(2 * PER_TOKEN * 8192, "The 131,072 are bytes already."),
+    layers_once_more=(
+        32 * PER_TOKEN * 8192,
+        "The 131,072 bytes of a token are those of all layers.",
+    ),
+    key_heads_once_more=(
+        8 * PER_TOKEN * 8192,
+        "The 131,072 bytes of a token are those of all 8 key heads.",
+    ),
+    of_one_token=(PER_TOKEN, "That is the cache of one token."),
+    in_gib=(1, "That is in GiB. Asked for are bytes."),
+)
 
 
 @exercise.part(points=0.25, answer=Numbers(unit="ms"))
@@ -294,34 +226,25 @@ def per_cache_byte():
     return 2 * (2 * HEADS * WIDTH) / (2 * GROUPS * WIDTH * 2)
 
 
-@per_cache_byte.misconception()
-def cache_madds():
-    """A multiply–add is two FLOPs."""
-    return HEADS / (2 * GROUPS)
-
-
-@per_cache_byte.misconception()
-def shared_by_the_batch():
-    """A second sequence brings its own cache: more FLOPs and more bytes."""
-    return 16 * HEADS / GROUPS
-
-
-@per_cache_byte.misconception()
-def queries_grouped_too():
-    """There are 32 query heads in all three cases; only keys and values are shared."""
-    return np.ones(3)
-
-
-@per_cache_byte.misconception()
-def for_each_number():
-    """That is for each number of the cache. A number takes two bytes."""
-    return 2 * HEADS / GROUPS
-
-
-@per_cache_byte.misconception()
-def one_of_sixteen():
-    """All 16 sequences compute: you counted the bytes of all of them, and the FLOPs of one."""
-    return HEADS / GROUPS / 16
+per_cache_byte.mistakes(
+    cache_madds=(HEADS / (2 * GROUPS), "A multiply–add is two FLOPs."),
+    shared_by_the_batch=(
+        16 * HEADS / GROUPS,
+        "A second sequence brings its own cache: more FLOPs and more bytes.",
+    ),
+    queries_grouped_too=(
+        np.ones(3),
+        "There are 32 query heads in all three cases; only keys and values are shared.",
+    ),
+    for_each_number=(
+        2 * HEADS / GROUPS,
+        "That is for each number of the cache. A number takes two bytes.",
+    ),
+    one_of_sixteen=(
+        HEADS / GROUPS / 16,
+        "All 16 sequences compute: you counted the bytes of all of them, and the FLOPs of one.",
+    ),
+)
 
 
 HIDDEN = {"heads": 128, "latent": 512, "rotated": 64}
@@ -344,16 +267,16 @@ def latent_madds():
     return latent_flops(**HIDDEN) / (4 * (512 + 64))
 
 
-@per_latent_byte.misconception()
-def latent_used_once():
-    """The latent vector is kept once and used twice: for the scores, and for the values."""
-    return 128.0
-
-
-@per_latent_byte.misconception()
-def rotated_part_like_the_others():
-    """The rotated part takes up bytes and counts for the scores, but not for the values."""
-    return 256.0
+per_latent_byte.mistakes(
+    latent_used_once=(
+        128.0,
+        "The latent vector is kept once and used twice: for the scores, and for the values.",
+    ),
+    rotated_part_like_the_others=(
+        256.0,
+        "The rotated part takes up bytes and counts for the scores, but not for the values.",
+    ),
+)
 
 
 @per_latent_byte.misconception()

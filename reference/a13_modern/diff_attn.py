@@ -106,34 +106,19 @@ def row_sum():
     return "1 - lam"
 
 
-@row_sum.misconception()
-def maps_added():
-    """The second map is taken away."""
-    return "1 + lam"
-
-
-@row_sum.misconception()
-def two_shares():
-    """Each softmax adds up to 1 by itself, and only the second one is multiplied."""
-    return "1 - 2*lam"
-
-
-@row_sum.misconception()
-def second_map_alone():
-    """That is what the second map takes away. What does the first one bring?"""
-    return "lam"
-
-
-@row_sum.misconception()
-def row_of_a_softmax():
-    """Each of the two maps sums to 1. What is the sum of their difference?"""
-    return "1"
-
-
-@row_sum.misconception()
-def lam_left_out():
-    """The two maps have the same sum. But the second one counts with λ."""
-    return "0"
+row_sum.mistakes(
+    maps_added=("1 + lam", "The second map is taken away."),
+    two_shares=(
+        "1 - 2*lam",
+        "Each softmax adds up to 1 by itself, and only the second one is multiplied.",
+    ),
+    second_map_alone=(
+        "lam",
+        "That is what the second map takes away. What does the first one bring?",
+    ),
+    row_of_a_softmax=("1", "Each of the two maps sums to 1. What is the sum of their difference?"),
+    lam_left_out=("0", "The two maps have the same sum. But the second one counts with λ."),
+)
 
 
 def first_map(t):
@@ -245,16 +230,16 @@ def a_flat_first_map():
     return np.array([[0, 0, 0], [0, 3, -1]])
 
 
-@s.misconception()
-def still_inside():
-    """Your output is in the triangle. Let the second map like a key that the first one doesn't."""
-    return np.array([[0.0, 0, 0], [0.5, 0, 0]])
-
-
-@s.misconception()
-def maps_alike():
-    """Your two maps are equal. Then the difference is the map itself, made shorter."""
-    return np.array([[0.0, 4, 0], [0, 4, 0]])
+s.mistakes(
+    still_inside=(
+        np.array([[0.0, 0, 0], [0.5, 0, 0]]),
+        "Your output is in the triangle. Let the second map like a key that the first one doesn't.",
+    ),
+    maps_alike=(
+        np.array([[0.0, 4, 0], [0, 4, 0]]),
+        "Your two maps are equal. Then the difference is the map itself, made shorter.",
+    ),
+)
 
 
 @exercise.reference(without=ATTENTION)

@@ -288,52 +288,37 @@ def parameters():
     return 2 * D * HEADS * WIDTH + 2 * D * GROUPS * WIDTH
 
 
-@parameters.misconception()
-def all_four_small():
-    """Only keys and values are shared; there are still h query heads."""
-    return 4 * D * GROUPS * WIDTH
-
-
-@parameters.misconception()
-def output_left_out():
-    """You left out W_O, which reads the outputs of all h heads."""
-    return D * HEADS * WIDTH + 2 * D * GROUPS * WIDTH
-
-
-@parameters.misconception()
-def output_small():
-    """Every query head has an output, so W_O reads h heads."""
-    return D * HEADS * WIDTH + 3 * D * GROUPS * WIDTH
-
-
-@parameters.misconception()
-def values_not_shared():
-    """Values are shared as well as keys."""
-    return 3 * D * HEADS * WIDTH + D * GROUPS * WIDTH
-
-
-@parameters.misconception()
-def one_small_matrix():
-    """Keys and values have a matrix each."""
-    return 2 * D * HEADS * WIDTH + D * GROUPS * WIDTH
-
-
-@parameters.misconception()
-def nothing_shared():
-    """W_K and W_V get narrower with g."""
-    return [4 * D * HEADS * WIDTH] * 3
-
-
-@parameters.misconception()
-def group_size_for_groups():
-    """You took the number of query heads that share a key head. g counts the key heads."""
-    return 2 * D * HEADS * WIDTH + 2 * D * (HEADS // GROUPS) * WIDTH
-
-
-@parameters.misconception()
-def all_layers():
-    """Those are the weights of all layers. One layer was asked for."""
-    return LAYERS * (2 * D * HEADS * WIDTH + 2 * D * GROUPS * WIDTH)
+parameters.mistakes(
+    all_four_small=(
+        4 * D * GROUPS * WIDTH,
+        "Only keys and values are shared; there are still h query heads.",
+    ),
+    output_left_out=(
+        D * HEADS * WIDTH + 2 * D * GROUPS * WIDTH,
+        "You left out W_O, which reads the outputs of all h heads.",
+    ),
+    output_small=(
+        D * HEADS * WIDTH + 3 * D * GROUPS * WIDTH,
+        "Every query head has an output, so W_O reads h heads.",
+    ),
+    values_not_shared=(
+        3 * D * HEADS * WIDTH + D * GROUPS * WIDTH,
+        "Values are shared as well as keys.",
+    ),
+    one_small_matrix=(
+        2 * D * HEADS * WIDTH + D * GROUPS * WIDTH,
+        "Keys and values have a matrix each.",
+    ),
+    nothing_shared=([4 * D * HEADS * WIDTH] * 3, "W_K and W_V get narrower with g."),
+    group_size_for_groups=(
+        2 * D * HEADS * WIDTH + 2 * D * (HEADS // GROUPS) * WIDTH,
+        "You took the number of query heads that share a key head. g counts the key heads.",
+    ),
+    all_layers=(
+        LAYERS * (2 * D * HEADS * WIDTH + 2 * D * GROUPS * WIDTH),
+        "Those are the weights of all layers. One layer was asked for.",
+    ),
+)
 
 
 @exercise.part(points=0.5, answer=Count(unit="B"))
@@ -342,46 +327,27 @@ def bytes_per_token():
     return LAYERS * 2 * GROUPS * WIDTH * 2
 
 
-@bytes_per_token.misconception()
-def values_forgotten():
-    """Keys and values are both kept."""
-    return LAYERS * GROUPS * WIDTH * 2
-
-
-@bytes_per_token.misconception()
-def one_layer():
-    """That is one layer. Each of them has keys and values of its own."""
-    return 2 * GROUPS * WIDTH * 2
-
-
-@bytes_per_token.misconception()
-def four_bytes():
-    """That is float32. Here a number takes two bytes."""
-    return LAYERS * 2 * GROUPS * WIDTH * 4
-
-
-@bytes_per_token.misconception()
-def width_of_the_model():
-    """A key is as wide as a head, not as the model."""
-    return LAYERS * 2 * GROUPS * D * 2
-
-
-@bytes_per_token.misconception()
-def query_heads_stored():
-    """You counted 32 heads in all three cases. Stored are the g heads of keys and values."""
-    return LAYERS * 2 * HEADS * WIDTH * 2 * np.ones(3, int)
-
-
-@bytes_per_token.misconception()
-def bits():
-    """Those are bits. Eight of them are a byte."""
-    return LAYERS * 2 * GROUPS * WIDTH * 2 * 8
-
-
-@bytes_per_token.misconception()
-def heads_of_a_group():
-    """You took the number of query heads that share a key head. g counts the key heads."""
-    return LAYERS * 2 * (HEADS // GROUPS) * WIDTH * 2
+bytes_per_token.mistakes(
+    values_forgotten=(LAYERS * GROUPS * WIDTH * 2, "Keys and values are both kept."),
+    one_layer=(
+        2 * GROUPS * WIDTH * 2,
+        "That is one layer. Each of them has keys and values of its own.",
+    ),
+    four_bytes=(LAYERS * 2 * GROUPS * WIDTH * 4, "That is float32. Here a number takes two bytes."),
+    width_of_the_model=(
+        LAYERS * 2 * GROUPS * D * 2,
+        "A key is as wide as a head, not as the model.",
+    ),
+    query_heads_stored=(
+        LAYERS * 2 * HEADS * WIDTH * 2 * np.ones(3, int),
+        "You counted 32 heads in all three cases. Stored are the g heads of keys and values.",
+    ),
+    bits=(LAYERS * 2 * GROUPS * WIDTH * 2 * 8, "Those are bits. Eight of them are a byte."),
+    heads_of_a_group=(
+        LAYERS * 2 * (HEADS // GROUPS) * WIDTH * 2,
+        "You took the number of query heads that share a key head. g counts the key heads.",
+    ),
+)
 
 
 @exercise.part(points=0.5, answer=Numbers(unit="GiB"))

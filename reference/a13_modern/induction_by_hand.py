@@ -249,52 +249,28 @@ def score():
     return "log((n - 1)*p/(1 - p))"
 
 
-@score.misconception()
-def one_rival():
-    """All n − 1 other keys weigh against it together."""
-    return "log(p/(1 - p))"
-
-
-@score.misconception()
-def rival_too_many():
-    """The key is no rival of its own: n − 1 others are left."""
-    return "log(n*p/(1 - p))"
-
-
-@score.misconception()
-def as_much_as_the_others():
-    """That gives the key as much as all others together, ½. It should have p."""
-    return "log(n - 1)"
-
-
-@score.misconception()
-def odds_upside_down():
-    """The larger p is, the larger the score has to be. Which way does yours go?"""
-    return "log((n - 1)*(1 - p)/p)"
-
-
-@score.misconception()
-def rivals_below():
-    """More rivals need a larger score: n − 1 is on the wrong side."""
-    return "log(p/((n - 1)*(1 - p)))"
-
-
-@score.misconception()
-def what_the_rivals_keep():
-    """The rivals share 1 − p among them: it is missing."""
-    return "log((n - 1)*p)"
-
-
-@score.misconception()
-def own_weight_missing():
-    """The p of the key itself is missing: yours is right for p near 1 only."""
-    return "log((n - 1)/(1 - p))"
-
-
-@score.misconception()
-def logarithm_forgotten():
-    """That is e to the power of the score."""
-    return "(n - 1)*p/(1 - p)"
+score.mistakes(
+    one_rival=("log(p/(1 - p))", "All n − 1 other keys weigh against it together."),
+    rival_too_many=("log(n*p/(1 - p))", "The key is no rival of its own: n − 1 others are left."),
+    as_much_as_the_others=(
+        "log(n - 1)",
+        "That gives the key as much as all others together, ½. It should have p.",
+    ),
+    odds_upside_down=(
+        "log((n - 1)*(1 - p)/p)",
+        "The larger p is, the larger the score has to be. Which way does yours go?",
+    ),
+    rivals_below=(
+        "log(p/((n - 1)*(1 - p)))",
+        "More rivals need a larger score: n − 1 is on the wrong side.",
+    ),
+    what_the_rivals_keep=("log((n - 1)*p)", "The rivals share 1 − p among them: it is missing."),
+    own_weight_missing=(
+        "log((n - 1)/(1 - p))",
+        "The p of the key itself is missing: yours is right for p near 1 only.",
+    ),
+    logarithm_forgotten=("(n - 1)*p/(1 - p)", "That is e to the power of the score."),
+)
 
 
 BARE = [1, 2, 3, 1]
@@ -306,40 +282,32 @@ def row(induction_weights):
     return run(induction_weights(6, 12), BARE, 6, 12)[1][1][-1]
 
 
-@row.misconception()
-def as_with_a_start():
-    """Position 0 has no predecessor but itself, so it claims to follow its own token."""
-    return np.array([0, 1.0, 0, 0])
-
-
-@row.misconception()
-def row_of_the_copy():
-    """You found what equals the token. The second head asks what stands before a key."""
-    return np.array([0.5, 0, 0, 0.5])
-
-
-@row.misconception()
-def row_before_the_copy():
-    """You let the query ask with its slot. It asks with its own token."""
-    return np.array([0, 0, 1.0, 0])
-
-
-@row.misconception()
-def first_position_alone():
-    """What does position 1 say about its predecessor? More than one key may match."""
-    return np.array([1.0, 0, 0, 0])
-
-
-@row.misconception()
-def nothing_matched():
-    """Some keys do match. What stands in the slot of each of the four?"""
-    return np.full(4, 0.25)
-
-
-@row.misconception()
-def itself_matched():
-    """The last token finds itself there. Its slot says what stands *before* it."""
-    return np.array([0, 0, 0, 1.0])
+row.mistakes(
+    as_with_a_start=(
+        np.array([0, 1.0, 0, 0]),
+        "Position 0 has no predecessor but itself, so it claims to follow its own token.",
+    ),
+    row_of_the_copy=(
+        np.array([0.5, 0, 0, 0.5]),
+        "You found what equals the token. The second head asks what stands before a key.",
+    ),
+    row_before_the_copy=(
+        np.array([0, 0, 1.0, 0]),
+        "You let the query ask with its slot. It asks with its own token.",
+    ),
+    first_position_alone=(
+        np.array([1.0, 0, 0, 0]),
+        "What does position 1 say about its predecessor? More than one key may match.",
+    ),
+    nothing_matched=(
+        np.full(4, 0.25),
+        "Some keys do match. What stands in the slot of each of the four?",
+    ),
+    itself_matched=(
+        np.array([0, 0, 0, 1.0]),
+        "The last token finds itself there. Its slot says what stands *before* it.",
+    ),
+)
 
 
 @exercise.part(points=0.5, answer=Numbers())
@@ -354,28 +322,24 @@ def votes_of_the_row(row):
     return np.bincount(BARE, weights=row, minlength=4)
 
 
-@logits.misconception()
-def logits_as_with_a_start():
-    """Position 0 has no predecessor but itself: that is what a start symbol is for."""
-    return np.array([0, 0, 1.0, 0])
-
-
-@logits.misconception()
-def logits_before_the_copy():
-    """That is what stood before the earlier copy."""
-    return np.array([0, 0, 0, 1.0])
-
-
-@logits.misconception()
-def token_itself():
-    """That votes for the token which it has already. Every key that is attended to has a vote."""
-    return np.array([0, 1.0, 0, 0])
-
-
-@logits.misconception()
-def everybody_votes():
-    """You let all keys vote alike. Only those that are attended to have a vote."""
-    return np.array([0, 0.5, 0.25, 0.25])
+logits.mistakes(
+    logits_as_with_a_start=(
+        np.array([0, 0, 1.0, 0]),
+        "Position 0 has no predecessor but itself: that is what a start symbol is for.",
+    ),
+    logits_before_the_copy=(
+        np.array([0, 0, 0, 1.0]),
+        "That is what stood before the earlier copy.",
+    ),
+    token_itself=(
+        np.array([0, 1.0, 0, 0]),
+        "That votes for the token which it has already. Every key that is attended to has a vote.",
+    ),
+    everybody_votes=(
+        np.array([0, 0.5, 0.25, 0.25]),
+        "You let all keys vote alike. Only those that are attended to have a vote.",
+    ),
+)
 
 
 @logits.misconception()
@@ -401,19 +365,11 @@ def why_two():
     return "A"
 
 
-@why_two.misconception()
-def one_key_needs_two_layers():
-    """Your first layer looks at one key alone, with one head."""
-    return "B"
-
-
-@why_two.misconception()
-def hull_is_the_obstacle():
-    """The values of every layer are averaged so, and one of them alone is such an average."""
-    return "C"
-
-
-@why_two.misconception()
-def positions_lost():
-    """The stream keeps what it holds: each layer only adds to it."""
-    return "D"
+why_two.mistakes(
+    one_key_needs_two_layers=("B", "Your first layer looks at one key alone, with one head."),
+    hull_is_the_obstacle=(
+        "C",
+        "The values of every layer are averaged so, and one of them alone is such an average.",
+    ),
+    positions_lost=("D", "The stream keeps what it holds: each layer only adds to it."),
+)

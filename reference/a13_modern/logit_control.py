@@ -59,52 +59,34 @@ def by_exponentials():
     return "4/(exp(s/c) + exp(-s/c))^2"
 
 
-@slope.misconception()
-def divided_by_c_again():
-    """The inner derivative 1/c and the factor c cancel."""
-    return "(1 - tanh(s/c)^2)/c"
-
-
-@slope.misconception()
-def inner_derivative_forgotten():
-    """The inner derivative is missing: s is divided by c before the tanh is taken."""
-    return "c*(1 - tanh(s/c)^2)"
-
-
-@slope.misconception()
-def square_forgotten():
-    """The derivative of tanh x has a *square* in it."""
-    return "1 - tanh(s/c)"
-
-
-@slope.misconception()
-def square_of_cosh_forgotten():
-    """That is 1/cosh. Compare it with 1 − tanh² at s = c: are they the same?"""
-    return "1/cosh(s/c)"
-
-
-@slope.misconception()
-def taken_at_s():
-    """The outer derivative is taken where the tanh was: at s/c, not at s."""
-    return "1 - tanh(s)^2"
-
-
-@slope.misconception()
-def capped_score_squared():
-    """You squared the capped score. The square is that of the tanh alone, without the c."""
-    return "1 - c^2*tanh(s/c)^2"
-
-
-@slope.misconception()
-def one_left_out():
-    """At s = 0 the cap follows the score, so the slope there is 1. Which one has yours?"""
-    return "tanh(s/c)^2"
-
-
-@slope.misconception()
-def plus_for_minus():
-    """Yours grows with s. A cap gets flatter: look at the sign in front of the square."""
-    return "1 + tanh(s/c)^2"
+slope.mistakes(
+    divided_by_c_again=("(1 - tanh(s/c)^2)/c", "The inner derivative 1/c and the factor c cancel."),
+    inner_derivative_forgotten=(
+        "c*(1 - tanh(s/c)^2)",
+        "The inner derivative is missing: s is divided by c before the tanh is taken.",
+    ),
+    square_forgotten=("1 - tanh(s/c)", "The derivative of tanh x has a *square* in it."),
+    square_of_cosh_forgotten=(
+        "1/cosh(s/c)",
+        "That is 1/cosh. Compare it with 1 − tanh² at s = c: are they the same?",
+    ),
+    taken_at_s=(
+        "1 - tanh(s)^2",
+        "The outer derivative is taken where the tanh was: at s/c, not at s.",
+    ),
+    capped_score_squared=(
+        "1 - c^2*tanh(s/c)^2",
+        "You squared the capped score. The square is that of the tanh alone, without the c.",
+    ),
+    one_left_out=(
+        "tanh(s/c)^2",
+        "At s = 0 the cap follows the score, so the slope there is 1. Which one has yours?",
+    ),
+    plus_for_minus=(
+        "1 + tanh(s/c)^2",
+        "Yours grows with s. A cap gets flatter: look at the sign in front of the square.",
+    ),
+)
 
 
 @exercise.part(points=0.5, answer=Numbers())
@@ -173,64 +155,36 @@ def logarithms_apart():
     return "(log(n - 1) + log(p) - log(1 - p))/2"
 
 
-@smallest.misconception()
-def half_forgotten():
-    """The gap between +g and −g is 2g."""
-    return "log((n - 1)*p/(1 - p))"
-
-
-@smallest.misconception()
-def doubled_for_halved():
-    """The gap between +g and −g is 2g: g is half of the gap."""
-    return "2*log((n - 1)*p/(1 - p))"
-
-
-@smallest.misconception()
-def logarithm_forgotten():
-    """What stands in the exponential is the gap: take the logarithm."""
-    return "(n - 1)*p/(2*(1 - p))"
-
-
-@smallest.misconception()
-def one_rival():
-    """There are more rivals than one, and their weights add up."""
-    return "log(p/(1 - p))/2"
-
-
-@smallest.misconception()
-def rival_too_many():
-    """How many keys are left besides the one?"""
-    return "log(n*p/(1 - p))/2"
-
-
-@smallest.misconception()
-def odds_upside_down():
-    """The larger p is, the larger g has to be. Which way does yours go?"""
-    return "log((n - 1)*(1 - p)/p)/2"
-
-
-@smallest.misconception()
-def rivals_below():
-    """More rivals need a larger gain: n − 1 is on the wrong side."""
-    return "log(p/((n - 1)*(1 - p)))/2"
-
-
-@smallest.misconception()
-def what_the_rivals_keep():
-    """The rivals share 1 − p among them: it is missing."""
-    return "log((n - 1)*p)/2"
-
-
-@smallest.misconception()
-def own_weight_missing():
-    """The p of the one key is missing: yours is right for p near 1 only."""
-    return "log((n - 1)/(1 - p))/2"
-
-
-@smallest.misconception()
-def as_much_as_all_rivals():
-    """That gives the key as much as all others together. It should have p."""
-    return "log(n - 1)/2"
+smallest.mistakes(
+    half_forgotten=("log((n - 1)*p/(1 - p))", "The gap between +g and −g is 2g."),
+    doubled_for_halved=(
+        "2*log((n - 1)*p/(1 - p))",
+        "The gap between +g and −g is 2g: g is half of the gap.",
+    ),
+    logarithm_forgotten=(
+        "(n - 1)*p/(2*(1 - p))",
+        "What stands in the exponential is the gap: take the logarithm.",
+    ),
+    one_rival=("log(p/(1 - p))/2", "There are more rivals than one, and their weights add up."),
+    rival_too_many=("log(n*p/(1 - p))/2", "How many keys are left besides the one?"),
+    odds_upside_down=(
+        "log((n - 1)*(1 - p)/p)/2",
+        "The larger p is, the larger g has to be. Which way does yours go?",
+    ),
+    rivals_below=(
+        "log(p/((n - 1)*(1 - p)))/2",
+        "More rivals need a larger gain: n − 1 is on the wrong side.",
+    ),
+    what_the_rivals_keep=("log((n - 1)*p)/2", "The rivals share 1 − p among them: it is missing."),
+    own_weight_missing=(
+        "log((n - 1)/(1 - p))/2",
+        "The p of the one key is missing: yours is right for p near 1 only.",
+    ),
+    as_much_as_all_rivals=(
+        "log(n - 1)/2",
+        "That gives the key as much as all others together. It should have p.",
+    ),
+)
 
 
 @exercise.part(points=0.25, answer=Numbers())
@@ -310,46 +264,36 @@ def least():
     return np.log(1 + 99 * np.exp(-2.0 * gains))
 
 
-@least.misconception()
-def gap_of_g():
-    """Between the best and the worst score lies 2g."""
-    return np.log(1 + 99 * np.exp(-1.0 * gains))
-
-
-@least.misconception()
-def rivals_forgotten():
-    """The 99 other keys weigh against the one together."""
-    return np.log(1 + np.exp(-2.0 * gains))
-
-
-@least.misconception()
-def largest_weight_itself():
-    """That is the largest weight. The bound is minus its logarithm."""
-    return 1 / (1 + 99 * np.exp(-2.0 * gains))
-
-
-@least.misconception()
-def own_term_left_out():
-    """The key itself stands in the denominator, too, beside its rivals."""
-    return np.log(99 * np.exp(-2.0 * gains))
-
-
-@least.misconception()
-def four_keys():
-    """That is for four keys, as in the example. Here there are 100."""
-    return np.log(1 + 3 * np.exp(-2.0 * gains))
-
-
-@least.misconception()
-def logarithm_left_out():
-    """That is 1 divided by the largest weight. Take its logarithm."""
-    return 1 + 99 * np.exp(-2.0 * gains)
-
-
-@least.misconception()
-def gain_with_the_wrong_sign():
-    """The rivals lie *below* the key: a larger gain lowers the bound."""
-    return np.log(1 + 99 * np.exp(2.0 * gains))
+least.mistakes(
+    gap_of_g=(
+        np.log(1 + 99 * np.exp(-1.0 * gains)),
+        "Between the best and the worst score lies 2g.",
+    ),
+    rivals_forgotten=(
+        np.log(1 + np.exp(-2.0 * gains)),
+        "The 99 other keys weigh against the one together.",
+    ),
+    largest_weight_itself=(
+        1 / (1 + 99 * np.exp(-2.0 * gains)),
+        "That is the largest weight. The bound is minus its logarithm.",
+    ),
+    own_term_left_out=(
+        np.log(99 * np.exp(-2.0 * gains)),
+        "The key itself stands in the denominator, too, beside its rivals.",
+    ),
+    four_keys=(
+        np.log(1 + 3 * np.exp(-2.0 * gains)),
+        "That is for four keys, as in the example. Here there are 100.",
+    ),
+    logarithm_left_out=(
+        1 + 99 * np.exp(-2.0 * gains),
+        "That is 1 divided by the largest weight. Take its logarithm.",
+    ),
+    gain_with_the_wrong_sign=(
+        np.log(1 + 99 * np.exp(2.0 * gains)),
+        "The rivals lie *below* the key: a larger gain lowers the bound.",
+    ),
+)
 
 
 @least.misconception(credit=0.5)
@@ -394,34 +338,27 @@ def not_quite_a_quarter():
     return np.array([[0.3, 11.5], [-11.8, 0.1]])
 
 
-@W.misconception()
-def points_back():
-    """Row i of X W Xᵀ asks token i: check which token it names. Yours is the one before."""
-    return np.array([[0.0, -12], [12, 0]])
-
-
-@W.misconception()
-def points_to_itself():
-    """A multiple of the identity matches a token with itself: turn it."""
-    return 12 * np.eye(2)
-
-
-@W.misconception()
-def points_across():
-    """Your tokens look at the opposite ones: that is half a turn."""
-    return -12 * np.eye(2)
-
-
-@W.misconception(credit=0.5)
-def too_short():
-    """Your rows point to the next token, and their entropy isn't below 0.01 yet."""
-    return np.array([[0.0, 1], [-1, 0]])
-
-
-@W.misconception(credit=0.5)
-def too_long():
-    """The largest singular value of your matrix is above 12."""
-    return np.array([[0.0, 40], [-40, 0]])
+W.mistakes(
+    points_back=(
+        np.array([[0.0, -12], [12, 0]]),
+        "Row i of X W Xᵀ asks token i: check which token it names. Yours is the one before.",
+    ),
+    points_to_itself=(
+        12 * np.eye(2),
+        "A multiple of the identity matches a token with itself: turn it.",
+    ),
+    points_across=(-12 * np.eye(2), "Your tokens look at the opposite ones: that is half a turn."),
+    too_short=(
+        np.array([[0.0, 1], [-1, 0]]),
+        "Your rows point to the next token, and their entropy isn't below 0.01 yet.",
+        0.5,
+    ),
+    too_long=(
+        np.array([[0.0, 40], [-40, 0]]),
+        "The largest singular value of your matrix is above 12.",
+        0.5,
+    ),
+)
 
 
 @exercise.reference(without=ATTENTION)

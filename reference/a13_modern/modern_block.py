@@ -103,16 +103,16 @@ def other_half():
     return AT * sigmoid(-AT)
 
 
-@silu_values.misconception()
-def softplus():
-    """That is log(1 + e^z), whose slope is σ(z). Here z is multiplied by σ(z)."""
-    return np.log(1 + np.exp(AT))
-
-
-@silu_values.misconception()
-def gate_of_tanh():
-    """You multiplied by tanh z. The gate of silu lies between 0 and 1."""
-    return AT * np.tanh(AT)
+silu_values.mistakes(
+    softplus=(
+        np.log(1 + np.exp(AT)),
+        "That is log(1 + e^z), whose slope is σ(z). Here z is multiplied by σ(z).",
+    ),
+    gate_of_tanh=(
+        AT * np.tanh(AT),
+        "You multiplied by tanh z. The gate of silu lies between 0 and 1.",
+    ),
+)
 
 
 @exercise.part(points=0.5, answer=Numbers())
@@ -622,46 +622,24 @@ def f():
     return "8*d/3"
 
 
-@f.misconception()
-def same_width():
-    """With the same width the third matrix comes on top."""
-    return "4*d"
-
-
-@f.misconception()
-def wider():
-    """Three matrices have to share what two had: then each of them is smaller."""
-    return "6*d"
-
-
-@f.misconception()
-def a_third():
-    """The ReLU layer has two matrices of d × 4d."""
-    return "4*d/3"
-
-
-@f.misconception()
-def third_forgotten():
-    """Those two matrices have 8d² weights. How many matrices share them here?"""
-    return "8*d"
-
-
-@f.misconception()
-def three_of_that_width():
-    """SwiGLU shall have as many weights as two matrices with 4d, not as three."""
-    return "12*d"
-
-
-@f.misconception()
-def weights_of_a_matrix():
-    """That is the number of weights of one matrix. Its other side is d wide."""
-    return "8*d^2/3"
-
-
-@f.misconception()
-def all_weights_of_relu():
-    """Those are the weights of the ReLU layer. Asked for is a width."""
-    return "8*d^2"
+f.mistakes(
+    same_width=("4*d", "With the same width the third matrix comes on top."),
+    wider=("6*d", "Three matrices have to share what two had: then each of them is smaller."),
+    a_third=("4*d/3", "The ReLU layer has two matrices of d × 4d."),
+    third_forgotten=(
+        "8*d",
+        "Those two matrices have 8d² weights. How many matrices share them here?",
+    ),
+    three_of_that_width=(
+        "12*d",
+        "SwiGLU shall have as many weights as two matrices with 4d, not as three.",
+    ),
+    weights_of_a_matrix=(
+        "8*d^2/3",
+        "That is the number of weights of one matrix. Its other side is d wide.",
+    ),
+    all_weights_of_relu=("8*d^2", "Those are the weights of the ReLU layer. Asked for is a width."),
+)
 
 
 @exercise.part(

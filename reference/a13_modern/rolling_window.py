@@ -38,58 +38,38 @@ def reach():
     return "L*(w - 1) + 1"
 
 
-@reach.misconception()
-def windows_side_by_side():
-    """Neighbouring windows overlap in one token: each layer adds w − 1."""
-    return "L*w"
-
-
-@reach.misconception()
-def both_sides():
-    """A decoder never looks ahead."""
-    return "2*L*w + 1"
-
-
-@reach.misconception()
-def both_sides_of_the_window():
-    """Here w is the whole window, and a decoder never looks ahead."""
-    return "2*L*(w - 1) + 1"
-
-
-@reach.misconception(credit=0.5)
-def itself_forgotten():
-    """The token itself reaches its output, too."""
-    return "L*(w - 1)"
-
-
-@reach.misconception()
-def powers():
-    """What a layer adds is a stretch of the text, at its far end; it does not multiply."""
-    return "w**L"
-
-
-@reach.misconception()
-def itself_beside_the_window():
-    """Here w counts the token itself: a layer looks w − 1 tokens back."""
-    return "L*w + 1"
-
-
-@reach.misconception()
-def one_layer_left_out():
-    """The first layer reaches back, too: with one layer w tokens are seen."""
-    return "(L - 1)*(w - 1) + 1"
-
-
-@reach.misconception()
-def one_layer_more():
-    """You counted a layer too many: with one layer w tokens are seen."""
-    return "L*(w - 1) + w"
-
-
-@reach.misconception()
-def one_token_per_layer():
-    """Each further layer looks back by a whole window again, not by one token."""
-    return "w + L - 1"
+reach.mistakes(
+    windows_side_by_side=(
+        "L*w",
+        "Neighbouring windows overlap in one token: each layer adds w − 1.",
+    ),
+    both_sides=("2*L*w + 1", "A decoder never looks ahead."),
+    both_sides_of_the_window=(
+        "2*L*(w - 1) + 1",
+        "Here w is the whole window, and a decoder never looks ahead.",
+    ),
+    itself_forgotten=("L*(w - 1)", "The token itself reaches its output, too.", 0.5),
+    powers=(
+        "w**L",
+        "What a layer adds is a stretch of the text, at its far end; it does not multiply.",
+    ),
+    itself_beside_the_window=(
+        "L*w + 1",
+        "Here w counts the token itself: a layer looks w − 1 tokens back.",
+    ),
+    one_layer_left_out=(
+        "(L - 1)*(w - 1) + 1",
+        "The first layer reaches back, too: with one layer w tokens are seen.",
+    ),
+    one_layer_more=(
+        "L*(w - 1) + w",
+        "You counted a layer too many: with one layer w tokens are seen.",
+    ),
+    one_token_per_layer=(
+        "w + L - 1",
+        "Each further layer looks back by a whole window again, not by one token.",
+    ),
+)
 
 
 def shares(w, L):
@@ -148,40 +128,32 @@ def cache_bytes():
     return [32 * 2 * 8 * 128 * 2 * tokens for tokens in (4096, 32768)]
 
 
-@cache_bytes.misconception()
-def all_query_heads():
-    """Only 8 key/value heads are stored."""
-    return [32 * 2 * 32 * 128 * 2 * tokens for tokens in (4096, 32768)]
-
-
-@cache_bytes.misconception()
-def half_of_it():
-    """That is half: keys and values are both kept, and each number takes two bytes."""
-    return [32 * 8 * 128 * 2 * tokens for tokens in (4096, 32768)]
-
-
-@cache_bytes.misconception()
-def one_layer():
-    """That is one layer. Each of them has keys and values of its own."""
-    return [2 * 8 * 128 * 2 * tokens for tokens in (4096, 32768)]
-
-
-@cache_bytes.misconception()
-def one_head():
-    """That is one head of keys and values. There are 8 in each layer."""
-    return [32 * 2 * 128 * 2 * tokens for tokens in (4096, 32768)]
-
-
-@cache_bytes.misconception()
-def heads_of_both_kinds_multiplied():
-    """The 8 heads of keys and values are all that is stored. The query heads share them."""
-    return [32 * 2 * 32 * 8 * 128 * 2 * tokens for tokens in (4096, 32768)]
-
-
-@cache_bytes.misconception()
-def numbers_and_keys_alone():
-    """Keys and values are both kept, and each number takes two bytes: both are missing."""
-    return [32 * 8 * 128 * tokens for tokens in (4096, 32768)]
+cache_bytes.mistakes(
+    all_query_heads=(
+        [32 * 2 * 32 * 128 * 2 * tokens for tokens in (4096, 32768)],
+        "Only 8 key/value heads are stored.",
+    ),
+    half_of_it=(
+        [32 * 8 * 128 * 2 * tokens for tokens in (4096, 32768)],
+        "That is half: keys and values are both kept, and each number takes two bytes.",
+    ),
+    one_layer=(
+        [2 * 8 * 128 * 2 * tokens for tokens in (4096, 32768)],
+        "That is one layer. Each of them has keys and values of its own.",
+    ),
+    one_head=(
+        [32 * 2 * 128 * 2 * tokens for tokens in (4096, 32768)],
+        "That is one head of keys and values. There are 8 in each layer.",
+    ),
+    heads_of_both_kinds_multiplied=(
+        [32 * 2 * 32 * 8 * 128 * 2 * tokens for tokens in (4096, 32768)],
+        "The 8 heads of keys and values are all that is stored. The query heads share them.",
+    ),
+    numbers_and_keys_alone=(
+        [32 * 8 * 128 * tokens for tokens in (4096, 32768)],
+        "Keys and values are both kept, and each number takes two bytes: both are missing.",
+    ),
+)
 
 
 def written(t, size, slots=None):

@@ -62,52 +62,31 @@ def with_the_exponent_of_one_pair():
     return "(s*b**(1 - 2/d))**(1/(1 - 2/d))"
 
 
-@new_base.misconception()
-def factor_on_the_base():
-    """The slowest pair has the exponent (d − 2)/d, not 1: this slows it a little too little."""
-    return "b*s"
-
-
-@new_base.misconception()
-def exponent_kept():
-    """The base is raised to (d − 2)/d. To solve for it, take the inverse power."""
-    return "b*s**((d - 2)/d)"
-
-
-@new_base.misconception()
-def exponent_of_the_columns():
-    """The slowest pair has i = d/2 − 1, so that 2i is d − 2."""
-    return "b*s**(d/(d - 1))"
-
-
-@new_base.misconception()
-def second_pair():
-    """You slowed the pair i = 1, the second fastest one."""
-    return "b*s**(d/2)"
-
-
-@new_base.misconception()
-def two_left_out():
-    """The exponent of pair i is 2i/d, not i/d."""
-    return "b*s**(2*d/(d - 2))"
-
-
-@new_base.misconception()
-def smaller_base():
-    """A smaller base turns faster. Longer contexts need slower turning."""
-    return "b/s**(d/(d - 2))"
-
-
-@new_base.misconception()
-def old_base_to_that_power():
-    """The old base has the exponent (d − 2)/d, too: the inverse power takes that away again."""
-    return "(b*s)**(d/(d - 2))"
-
-
-@new_base.misconception()
-def base_forgotten():
-    """That is the factor on the old base."""
-    return "s**(d/(d - 2))"
+new_base.mistakes(
+    factor_on_the_base=(
+        "b*s",
+        "The slowest pair has the exponent (d − 2)/d, not 1: this slows it a little too little.",
+    ),
+    exponent_kept=(
+        "b*s**((d - 2)/d)",
+        "The base is raised to (d − 2)/d. To solve for it, take the inverse power.",
+    ),
+    exponent_of_the_columns=(
+        "b*s**(d/(d - 1))",
+        "The slowest pair has i = d/2 − 1, so that 2i is d − 2.",
+    ),
+    second_pair=("b*s**(d/2)", "You slowed the pair i = 1, the second fastest one."),
+    two_left_out=("b*s**(2*d/(d - 2))", "The exponent of pair i is 2i/d, not i/d."),
+    smaller_base=(
+        "b/s**(d/(d - 2))",
+        "A smaller base turns faster. Longer contexts need slower turning.",
+    ),
+    old_base_to_that_power=(
+        "(b*s)**(d/(d - 2))",
+        "The old base has the exponent (d − 2)/d, too: the inverse power takes that away again.",
+    ),
+    base_forgotten=("s**(d/(d - 2))", "That is the factor on the old base."),
+)
 
 
 @exercise.part(points=1, answer=Numbers())
@@ -369,40 +348,29 @@ def scores():
     return np.cos([1, 1 / 4])
 
 
-@scores.misconception()
-def stretched_the_other_way():
-    """You turned four times faster. Longer contexts need slower turning."""
-    return np.cos([1.0, 4])
-
-
-@scores.misconception()
-def score_divided():
-    """You divided the score by 4. Interpolation divides the angle."""
-    return [np.cos(1), np.cos(1) / 4]
-
-
-@scores.misconception()
-def in_degrees():
-    """The angles are in radians."""
-    return np.cos(np.radians([1, 1 / 4]))
-
-
-@scores.misconception()
-def sines():
-    """The product of two vectors of length 1 is the cosine of the angle between them."""
-    return np.sin([1, 1 / 4])
-
-
-@scores.misconception()
-def divided_by_the_root():
-    """You divided by √2. Their product itself was asked for."""
-    return np.cos([1, 1 / 4]) / np.sqrt(2)
-
-
-@scores.misconception()
-def angles_alone():
-    """Those are the angles. What is the product of two unit vectors at this angle?"""
-    return np.array([1, 1 / 4])
+scores.mistakes(
+    stretched_the_other_way=(
+        np.cos([1.0, 4]),
+        "You turned four times faster. Longer contexts need slower turning.",
+    ),
+    score_divided=(
+        [np.cos(1), np.cos(1) / 4],
+        "You divided the score by 4. Interpolation divides the angle.",
+    ),
+    in_degrees=(np.cos(np.radians([1, 1 / 4])), "The angles are in radians."),
+    sines=(
+        np.sin([1, 1 / 4]),
+        "The product of two vectors of length 1 is the cosine of the angle between them.",
+    ),
+    divided_by_the_root=(
+        np.cos([1, 1 / 4]) / np.sqrt(2),
+        "You divided by √2. Their product itself was asked for.",
+    ),
+    angles_alone=(
+        np.array([1, 1 / 4]),
+        "Those are the angles. What is the product of two unit vectors at this angle?",
+    ),
+)
 
 
 @exercise.part(

@@ -57,40 +57,26 @@ def with_the_logarithm():
     return "n/(1 + exp(log(n)))"
 
 
-@row_sum.misconception()
-def sum_without_bias():
-    """Without the bias n keys of score 0 sum to this. What does the bias make of each weight?"""
-    return "n/2"
-
-
-@row_sum.misconception()
-def one_weight():
-    """That is the weight of one key. The row has n of them."""
-    return "1/(n + 1)"
-
-
-@row_sum.misconception()
-def bias_added():
-    """The bias lowers every weight: it stands for n rivals."""
-    return "n^2/(n + 1)"
-
-
-@row_sum.misconception()
-def one_as_in_a_softmax():
-    """That holds for a softmax. Nothing makes these weights add up to 1: try n = 1."""
-    return "1"
-
-
-@row_sum.misconception()
-def exponential_forgotten():
-    """The bias stands in an exponent. What is e to the power log n?"""
-    return "n/(1 + log(n))"
-
-
-@row_sum.misconception()
-def halves_divided_by_n():
-    """You divided the weights by n. The bias is added to the scores, before the sigmoid."""
-    return "1/2"
+row_sum.mistakes(
+    sum_without_bias=(
+        "n/2",
+        "Without the bias n keys of score 0 sum to this. What does the bias make of each weight?",
+    ),
+    one_weight=("1/(n + 1)", "That is the weight of one key. The row has n of them."),
+    bias_added=("n^2/(n + 1)", "The bias lowers every weight: it stands for n rivals."),
+    one_as_in_a_softmax=(
+        "1",
+        "That holds for a softmax. Nothing makes these weights add up to 1: try n = 1.",
+    ),
+    exponential_forgotten=(
+        "n/(1 + log(n))",
+        "The bias stands in an exponent. What is e to the power log n?",
+    ),
+    halves_divided_by_n=(
+        "1/2",
+        "You divided the weights by n. The bias is added to the scores, before the sigmoid.",
+    ),
+)
 
 
 @exercise.part(points=1, answer=Formula("n", {"n": "positive"}))
@@ -99,40 +85,26 @@ def unit_bias():
     return "-log(n - 1)"
 
 
-@unit_bias.misconception()
-def log_n_again():
-    """With this one the sum isn't 1: look at what you found before."""
-    return "-log(n)"
-
-
-@unit_bias.misconception()
-def bias_of_the_other_sign():
-    """More keys need smaller weights: which sign must the bias have?"""
-    return "log(n - 1)"
-
-
-@unit_bias.misconception()
-def bias_of_one_more():
-    """Set n times the sigmoid of the bias to 1, and solve for the bias."""
-    return "-log(n + 1)"
-
-
-@unit_bias.misconception()
-def logarithm_left_out():
-    """That is e to the power of the bias. Take its logarithm."""
-    return "1/(n - 1)"
-
-
-@unit_bias.misconception()
-def exponential_of_minus_the_bias():
-    """That is e^(−b), which stands in the denominator. Solve on for b."""
-    return "n - 1"
-
-
-@unit_bias.misconception()
-def both_slips_of_the_bias():
-    """More keys need smaller weights; and with log n the sum isn't 1, whatever the sign."""
-    return "log(n)"
+unit_bias.mistakes(
+    log_n_again=("-log(n)", "With this one the sum isn't 1: look at what you found before."),
+    bias_of_the_other_sign=(
+        "log(n - 1)",
+        "More keys need smaller weights: which sign must the bias have?",
+    ),
+    bias_of_one_more=(
+        "-log(n + 1)",
+        "Set n times the sigmoid of the bias to 1, and solve for the bias.",
+    ),
+    logarithm_left_out=("1/(n - 1)", "That is e to the power of the bias. Take its logarithm."),
+    exponential_of_minus_the_bias=(
+        "n - 1",
+        "That is e^(−b), which stands in the denominator. Solve on for b.",
+    ),
+    both_slips_of_the_bias=(
+        "log(n)",
+        "More keys need smaller weights; and with log n the sum isn't 1, whatever the sign.",
+    ),
+)
 
 
 @exercise.part(points=0.75, answer=Numbers())

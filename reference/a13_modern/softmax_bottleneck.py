@@ -83,22 +83,14 @@ def why_bounded():
     return "A"
 
 
-@why_bounded.misconception()
-def softmax_keeps_the_rank():
-    """Softmax usually raises the rank, as you saw for attention weights. Look at log P itself."""
-    return "B"
-
-
-@why_bounded.misconception()
-def too_many_rows():
-    """W has a row for each token, of d numbers: its rank is at most d."""
-    return "C"
-
-
-@why_bounded.misconception()
-def sums_to_one():
-    """That the rows sum to 1 holds for P; the bound is about log P."""
-    return "D"
+why_bounded.mistakes(
+    softmax_keeps_the_rank=(
+        "B",
+        "Softmax usually raises the rank, as you saw for attention weights. Look at log P itself.",
+    ),
+    too_many_rows=("C", "W has a row for each token, of d numbers: its rank is at most d."),
+    sums_to_one=("D", "That the rows sum to 1 holds for P; the bound is about log P."),
+)
 
 
 @exercise.part(points=2.5, answer=Count())
@@ -174,22 +166,17 @@ def on_one_line():
     return softmax(np.outer([1.0, 2, 3], [0.0, 1, 2]))
 
 
-@P.misconception()
-def hardly_different():
-    """Your probabilities are nearly equal, and equal ones fit any width. Make them differ more."""
-    return (np.full((3, 3), 33) + np.eye(3)) / 100
-
-
-@P.misconception()
-def with_zeros():
-    """A softmax never gives 0: all entries must be positive."""
-    return np.eye(3)
-
-
-@P.misconception()
-def rows_of_other_sums():
-    """Your rows are no probabilities: each must add up to 1."""
-    return 1 + 2 * np.eye(3)
+P.mistakes(
+    hardly_different=(
+        (np.full((3, 3), 33) + np.eye(3)) / 100,
+        "Your probabilities are nearly equal, and equal ones fit any width. Make them differ more.",
+    ),
+    with_zeros=(np.eye(3), "A softmax never gives 0: all entries must be positive."),
+    rows_of_other_sums=(
+        1 + 2 * np.eye(3),
+        "Your rows are no probabilities: each must add up to 1.",
+    ),
+)
 
 
 def winners(E):
@@ -233,16 +220,16 @@ def pentagon():
     return np.stack([np.cos(turn), np.sin(turn)], axis=1)
 
 
-@E.misconception()
-def two_inside():
-    """Two of your tokens can never win."""
-    return np.array([[0, 0], [9, 0], [0, 9], [2, 2], [3, 2]])
-
-
-@E.misconception()
-def all_on_a_line():
-    """Your points lie on a line, where only the two ends can win."""
-    return np.array([[0, 0], [1, 1], [2, 2], [3, 3], [4, 4]])
+E.mistakes(
+    two_inside=(
+        np.array([[0, 0], [9, 0], [0, 9], [2, 2], [3, 2]]),
+        "Two of your tokens can never win.",
+    ),
+    all_on_a_line=(
+        np.array([[0, 0], [1, 1], [2, 2], [3, 3], [4, 4]]),
+        "Your points lie on a line, where only the two ends can win.",
+    ),
+)
 
 
 @exercise.part(points=0.75, answer=Count())
@@ -251,22 +238,14 @@ def largest_rank():
     return 769
 
 
-@largest_rank.misconception()
-def width_alone():
-    """The normaliser of each row brings one dimension more."""
-    return 768
-
-
-@largest_rank.misconception()
-def vocabulary():
-    """That is the size of the vocabulary. How wide is the hidden vector?"""
-    return 50257
-
-
-@largest_rank.misconception()
-def one_dimension_removed():
-    """That the rows sum to 1 holds for P. For log P the normaliser brings something in."""
-    return 767
+largest_rank.mistakes(
+    width_alone=(768, "The normaliser of each row brings one dimension more."),
+    vocabulary=(50257, "That is the size of the vocabulary. How wide is the hidden vector?"),
+    one_dimension_removed=(
+        767,
+        "That the rows sum to 1 holds for P. For log P the normaliser brings something in.",
+    ),
+)
 
 
 @exercise.part(points=0.25, answer=Count())
@@ -275,19 +254,15 @@ def able_to_win():
     return 2
 
 
-@able_to_win.misconception()
-def only_one():
-    """The hidden number may be negative."""
-    return 1
-
-
-@able_to_win.misconception()
-def normaliser_counted():
-    """The normaliser changes no order. On a line, which points lie farthest?"""
-    return 3
-
-
-@able_to_win.misconception()
-def all_of_them():
-    """With one hidden number the logits are multiples of one list. Which entries can be largest?"""
-    return 50257
+able_to_win.mistakes(
+    only_one=(1, "The hidden number may be negative."),
+    normaliser_counted=(
+        3,
+        "The normaliser changes no order. On a line, which points lie farthest?",
+    ),
+    all_of_them=(
+        50257,
+        "With one hidden number the logits are multiples of one list. Which entries can be "
+        "largest?",
+    ),
+)

@@ -249,70 +249,52 @@ def tokens():
     return "(1 - alpha^(gamma + 1))/(1 - alpha)"
 
 
-@tokens.misconception()
-def bonus_forgotten():
-    """If all drafts pass, the target's last distribution is there for one more token."""
-    return "(1 - alpha^gamma)/(1 - alpha)"
-
-
-@tokens.misconception()
-def accepted_drafts_alone():
-    """These are the accepted drafts. A round always ends with one token that is not a draft."""
-    return "alpha*(1 - alpha^gamma)/(1 - alpha)"
-
-
-@tokens.misconception()
-def first_draft_for_granted():
-    """The first draft passes with the chance α, not always. Try gamma = 1."""
-    return "1 + (1 - alpha^gamma)/(1 - alpha)"
-
-
-@tokens.misconception()
-def drafts_after_a_rejection():
-    """A rejected draft ends the round: those behind it are lost, whether they fit or not."""
-    return "1 + gamma*alpha"
-
-
-@tokens.misconception()
-def expected_drafts():
-    """A rejected draft ends the round, and one token that is not a draft comes at its end."""
-    return "gamma*alpha"
-
-
-@tokens.misconception()
-def all_or_nothing():
-    """Some of the drafts may pass: what was accepted before the first rejection counts."""
-    return "1 + gamma*alpha^gamma"
-
-
-@tokens.misconception()
-def round_without_end():
-    """A round ends after gamma drafts, even if all of them pass."""
-    return "1/(1 - alpha)"
-
-
-@tokens.misconception()
-def one_draft_more():
-    """With gamma drafts there are at most gamma + 1 tokens: put alpha = 1 into your sum."""
-    return "(1 - alpha^(gamma + 2))/(1 - alpha)"
-
-
-@tokens.misconception()
-def exponent_without_its_brackets():
-    """Mind the brackets: alpha^gamma + 1 is not alpha^(gamma + 1)."""
-    return "(1 - alpha^gamma + 1)/(1 - alpha)"
-
-
-@tokens.misconception()
-def sum_not_divided():
-    """That is the sum times 1 − alpha. Try gamma = 0: how many tokens come then?"""
-    return "1 - alpha^(gamma + 1)"
-
-
-@tokens.misconception()
-def whole_rounds_alone():
-    """You counted the rounds alone in which all drafts pass. The others bring tokens, too."""
-    return "(gamma + 1)*alpha^gamma"
+tokens.mistakes(
+    bonus_forgotten=(
+        "(1 - alpha^gamma)/(1 - alpha)",
+        "If all drafts pass, the target's last distribution is there for one more token.",
+    ),
+    accepted_drafts_alone=(
+        "alpha*(1 - alpha^gamma)/(1 - alpha)",
+        "These are the accepted drafts. A round always ends with one token that is not a draft.",
+    ),
+    first_draft_for_granted=(
+        "1 + (1 - alpha^gamma)/(1 - alpha)",
+        "The first draft passes with the chance α, not always. Try gamma = 1.",
+    ),
+    drafts_after_a_rejection=(
+        "1 + gamma*alpha",
+        "A rejected draft ends the round: those behind it are lost, whether they fit or not.",
+    ),
+    expected_drafts=(
+        "gamma*alpha",
+        "A rejected draft ends the round, and one token that is not a draft comes at its end.",
+    ),
+    all_or_nothing=(
+        "1 + gamma*alpha^gamma",
+        "Some of the drafts may pass: what was accepted before the first rejection counts.",
+    ),
+    round_without_end=(
+        "1/(1 - alpha)",
+        "A round ends after gamma drafts, even if all of them pass.",
+    ),
+    one_draft_more=(
+        "(1 - alpha^(gamma + 2))/(1 - alpha)",
+        "With gamma drafts there are at most gamma + 1 tokens: put alpha = 1 into your sum.",
+    ),
+    exponent_without_its_brackets=(
+        "(1 - alpha^gamma + 1)/(1 - alpha)",
+        "Mind the brackets: alpha^gamma + 1 is not alpha^(gamma + 1).",
+    ),
+    sum_not_divided=(
+        "1 - alpha^(gamma + 1)",
+        "That is the sum times 1 − alpha. Try gamma = 0: how many tokens come then?",
+    ),
+    whole_rounds_alone=(
+        "(gamma + 1)*alpha^gamma",
+        "You counted the rounds alone in which all drafts pass. The others bring tokens, too.",
+    ),
+)
 
 
 ALPHA, DRAFT = 0.8, 0.05
@@ -330,34 +312,22 @@ def tokens_at_4(tokens):
     return float(tokens(alpha=ALPHA, gamma=4))
 
 
-@tokens_at_4.misconception()
-def four_of_five():
-    """A rejected draft ends the round: those behind it are lost."""
-    return 4.2
-
-
-@tokens_at_4.misconception()
-def all_pass():
-    """Five tokens come if all four drafts pass, and they don't always."""
-    return 5.0
-
-
-@tokens_at_4.misconception()
-def drafts_by_themselves():
-    """A rejected draft ends the round, and one token that is not a draft comes at its end."""
-    return 3.2
-
-
-@tokens_at_4.misconception()
-def drafts_at_4():
-    """These are the accepted drafts. A round always ends with one token that is not a draft."""
-    return ALPHA * (1 - ALPHA**4) / (1 - ALPHA)
-
-
-@tokens_at_4.misconception()
-def bonus_forgotten_at_4():
-    """If all drafts pass, the target's last distribution is there for one more token."""
-    return (1 - ALPHA**4) / (1 - ALPHA)
+tokens_at_4.mistakes(
+    four_of_five=(4.2, "A rejected draft ends the round: those behind it are lost."),
+    all_pass=(5.0, "Five tokens come if all four drafts pass, and they don't always."),
+    drafts_by_themselves=(
+        3.2,
+        "A rejected draft ends the round, and one token that is not a draft comes at its end.",
+    ),
+    drafts_at_4=(
+        ALPHA * (1 - ALPHA**4) / (1 - ALPHA),
+        "These are the accepted drafts. A round always ends with one token that is not a draft.",
+    ),
+    bonus_forgotten_at_4=(
+        (1 - ALPHA**4) / (1 - ALPHA),
+        "If all drafts pass, the target's last distribution is there for one more token.",
+    ),
+)
 
 
 @exercise.part(points=0.25, answer=Numbers())
@@ -402,16 +372,10 @@ def best_gamma(tokens):
     return max(ROUNDS, key=lambda gamma: speed(tokens, gamma))
 
 
-@best_gamma.misconception()
-def stopped_too_early():
-    """The speed-up still grows there. Compute it for further gamma."""
-    return 4
-
-
-@best_gamma.misconception()
-def of_the_picture():
-    """In the picture that is the best for another α. Compute it for yours."""
-    return 13
+best_gamma.mistakes(
+    stopped_too_early=(4, "The speed-up still grows there. Compute it for further gamma."),
+    of_the_picture=(13, "In the picture that is the best for another α. Compute it for yours."),
+)
 
 
 @exercise.part(points=0.25, answer=Numbers())

@@ -102,52 +102,40 @@ def bound():
     return "sqrt((n - d)/(d*(n - 1)))"
 
 
-@bound.misconception()
-def root_forgotten():
-    """That is the square of μ: the entries of G are squared in its norm."""
-    return "(n - d)/(d*(n - 1))"
-
-
-@bound.misconception()
-def diagonal_forgotten():
-    """G has ones on its diagonal, and they count: n of them, whatever the directions."""
-    return "sqrt(n/(d*(n - 1)))"
-
-
-@bound.misconception()
-def diagonal_counted_as_cosines():
-    """An entry for each pair of different vectors: a vector makes no angle with itself."""
-    return "sqrt((n - d)/(d*n))"
-
-
-@bound.misconception()
-def pairs_counted_once():
-    """G is symmetric: each pair stands in it twice."""
-    return "sqrt(2*(n - d)/(d*(n - 1)))"
-
-
-@bound.misconception()
-def sum_over_all_entries():
-    """You took the sum of the squares for one of them. How many entries stand off the diagonal?"""
-    return "sqrt(n*(n - d)/d)"
-
-
-@bound.misconception()
-def very_many_vectors():
-    """That is what the bound comes to for very many vectors. Here n counts."""
-    return "1/sqrt(d)"
-
-
-@bound.misconception()
-def dimension_left_out():
-    """The sum of the squares is at least n²/d: where is your d?"""
-    return "sqrt((n - d)/(n - 1))"
-
-
-@bound.misconception()
-def squares_by_the_rank():
-    """There are n(n − 1) entries off the diagonal: G is as large as there are vectors."""
-    return "sqrt((n - d)/(d*(d - 1)))"
+bound.mistakes(
+    root_forgotten=(
+        "(n - d)/(d*(n - 1))",
+        "That is the square of μ: the entries of G are squared in its norm.",
+    ),
+    diagonal_forgotten=(
+        "sqrt(n/(d*(n - 1)))",
+        "G has ones on its diagonal, and they count: n of them, whatever the directions.",
+    ),
+    diagonal_counted_as_cosines=(
+        "sqrt((n - d)/(d*n))",
+        "An entry for each pair of different vectors: a vector makes no angle with itself.",
+    ),
+    pairs_counted_once=(
+        "sqrt(2*(n - d)/(d*(n - 1)))",
+        "G is symmetric: each pair stands in it twice.",
+    ),
+    sum_over_all_entries=(
+        "sqrt(n*(n - d)/d)",
+        "You took the sum of the squares for one of them. How many entries stand off the diagonal?",
+    ),
+    very_many_vectors=(
+        "1/sqrt(d)",
+        "That is what the bound comes to for very many vectors. Here n counts.",
+    ),
+    dimension_left_out=(
+        "sqrt((n - d)/(n - 1))",
+        "The sum of the squares is at least n²/d: where is your d?",
+    ),
+    squares_by_the_rank=(
+        "sqrt((n - d)/(d*(d - 1)))",
+        "There are n(n − 1) entries off the diagonal: G is as large as there are vectors.",
+    ),
+)
 
 
 def directions(E):
@@ -187,16 +175,13 @@ def rounded():
     return np.round(CORNERS / np.sqrt(1 + GOLDEN**2), 4) * [[1], [-1], [1], [-1], [1], [1]]
 
 
-@E.misconception()
-def not_of_length_one():
-    """Divide each row by its length first: μ compares directions."""
-    return CORNERS
-
-
-@E.misconception()
-def there_and_back():
-    """Two of your vectors lie on one line. The size of the cosine counts, not its sign."""
-    return np.vstack([np.eye(3), -np.eye(3)])
+E.mistakes(
+    not_of_length_one=(CORNERS, "Divide each row by its length first: μ compares directions."),
+    there_and_back=(
+        np.vstack([np.eye(3), -np.eye(3)]),
+        "Two of your vectors lie on one line. The size of the cosine counts, not its sign.",
+    ),
+)
 
 
 @E.misconception()
@@ -236,28 +221,24 @@ def sixty_degrees():
     return np.cos(turns[:, None] - turns)
 
 
-@G.misconception()
-def columns_for_rows():
-    """That is EᵀE, 2 × 2. A Gram matrix has a product for each two of the three vectors."""
-    return TRIPLE.T @ TRIPLE
-
-
-@G.misconception()
-def thought_at_right_angles():
-    """In a plane no three vectors stand at right angles. What is the cosine of 120°?"""
-    return np.eye(3)
-
-
-@G.misconception()
-def sines_for_cosines():
-    """Those are sines. The product of two unit vectors is the cosine of their angle."""
-    return np.sin(TURNS[1]) * (1 - np.eye(3))
-
-
-@G.misconception()
-def empty_diagonal():
-    """Each vector has a product with itself, too: what is it for a length of 1?"""
-    return TRIPLE @ TRIPLE.T - np.eye(3)
+G.mistakes(
+    columns_for_rows=(
+        TRIPLE.T @ TRIPLE,
+        "That is EᵀE, 2 × 2. A Gram matrix has a product for each two of the three vectors.",
+    ),
+    thought_at_right_angles=(
+        np.eye(3),
+        "In a plane no three vectors stand at right angles. What is the cosine of 120°?",
+    ),
+    sines_for_cosines=(
+        np.sin(TURNS[1]) * (1 - np.eye(3)),
+        "Those are sines. The product of two unit vectors is the cosine of their angle.",
+    ),
+    empty_diagonal=(
+        TRIPLE @ TRIPLE.T - np.eye(3),
+        "Each vector has a product with itself, too: what is it for a length of 1?",
+    ),
+)
 
 
 @exercise.part(points=0.5, answer=Numbers())
@@ -272,16 +253,16 @@ def relu_left_out(G):
     return ACTIVE @ G.T
 
 
-@read.misconception()
-def no_interference():
-    """That is x itself. A feature that is on takes something away from the others."""
-    return ACTIVE
-
-
-@read.misconception()
-def what_is_stored():
-    """That is what is stored. To read it, multiply with the directions once more."""
-    return ACTIVE @ TRIPLE
+read.mistakes(
+    no_interference=(
+        ACTIVE,
+        "That is x itself. A feature that is on takes something away from the others.",
+    ),
+    what_is_stored=(
+        ACTIVE @ TRIPLE,
+        "That is what is stored. To read it, multiply with the directions once more.",
+    ),
+)
 
 
 @read.misconception()
@@ -296,58 +277,35 @@ def loss():
     return "3*p^2/2 + 3*p^3/2"
 
 
-@loss.misconception()
-def three_active():
-    """If all three are on, their vectors add up to 0 and all are lost. What does that cost?"""
-    return "3*p^2*(1 - p)/2"
-
-
-@loss.misconception()
-def third_feature_free():
-    """Two given features are on alone only if the third one is off."""
-    return "3*p^2/2 + 3*p^3"
-
-
-@loss.misconception()
-def one_pair():
-    """There are three pairs that can be on."""
-    return "p^2*(1 - p)/2 + 3*p^3"
-
-
-@loss.misconception()
-def error_of_one_feature():
-    """Both features of a pair are read wrongly."""
-    return "3*p^2*(1 - p)/4 + 3*p^3"
-
-
-@loss.misconception()
-def loss_without_relu():
-    """That is the error without the ReLU, by which single features are read without any."""
-    return "3*p/2 + 3*p^2/2"
-
-
-@loss.misconception()
-def three_cost_as_one():
-    """If all three are on, how many of them are lost?"""
-    return "3*p^2*(1 - p)/2 + p^3"
-
-
-@loss.misconception()
-def small_p():
-    """That is the error for small p. Asked for is all of it, also if all three are on."""
-    return "3*p^2/2"
-
-
-@loss.misconception()
-def errors_not_squared():
-    """Each of the two is read wrongly by a half. What is the square of that?"""
-    return "3*p^2*(1 - p) + 3*p^3"
-
-
-@loss.misconception()
-def mean_of_the_three():
-    """You divided by three. Asked for is the sum over the features, the square of a length."""
-    return "p^2/2 + p^3/2"
+loss.mistakes(
+    three_active=(
+        "3*p^2*(1 - p)/2",
+        "If all three are on, their vectors add up to 0 and all are lost. What does that cost?",
+    ),
+    third_feature_free=(
+        "3*p^2/2 + 3*p^3",
+        "Two given features are on alone only if the third one is off.",
+    ),
+    one_pair=("p^2*(1 - p)/2 + 3*p^3", "There are three pairs that can be on."),
+    error_of_one_feature=("3*p^2*(1 - p)/4 + 3*p^3", "Both features of a pair are read wrongly."),
+    loss_without_relu=(
+        "3*p/2 + 3*p^2/2",
+        "That is the error without the ReLU, by which single features are read without any.",
+    ),
+    three_cost_as_one=("3*p^2*(1 - p)/2 + p^3", "If all three are on, how many of them are lost?"),
+    small_p=(
+        "3*p^2/2",
+        "That is the error for small p. Asked for is all of it, also if all three are on.",
+    ),
+    errors_not_squared=(
+        "3*p^2*(1 - p) + 3*p^3",
+        "Each of the two is read wrongly by a half. What is the square of that?",
+    ),
+    mean_of_the_three=(
+        "p^2/2 + p^3/2",
+        "You divided by three. Asked for is the sum over the features, the square of a length.",
+    ),
+)
 
 
 def crossing(error):
@@ -373,13 +331,13 @@ def threshold(loss):
     return crossing(loss)
 
 
-@threshold.misconception()
-def leading_term():
-    """That is where 3p²/2 equals p. At such a p all three are on too often to leave that out."""
-    return 2 / 3
-
-
-@threshold.misconception()
-def against_nothing_stored():
-    """You compared with storing nothing. Two features can be stored exactly."""
-    return (np.sqrt(9 / 4 + 18) - 3 / 2) / 3
+threshold.mistakes(
+    leading_term=(
+        2 / 3,
+        "That is where 3p²/2 equals p. At such a p all three are on too often to leave that out.",
+    ),
+    against_nothing_stored=(
+        (np.sqrt(9 / 4 + 18) - 3 / 2) / 3,
+        "You compared with storing nothing. Two features can be stored exactly.",
+    ),
+)

@@ -171,22 +171,20 @@ def why():
     return "A"
 
 
-@why.misconception()
-def by_the_parameters():
-    """Parameters don't enter. The two are averages over different things: over which?"""
-    return "B"
-
-
-@why.misconception()
-def bounded_by_the_vocabulary():
-    """A loss may be as large as it likes: a model can be surer of the wrong than guessing is."""
-    return "C"
-
-
-@why.misconception()
-def a_matter_of_bases():
-    """Another base changes both in the same way. What is the average taken over?"""
-    return "D"
+why.mistakes(
+    by_the_parameters=(
+        "B",
+        "Parameters don't enter. The two are averages over different things: over which?",
+    ),
+    bounded_by_the_vocabulary=(
+        "C",
+        "A loss may be as large as it likes: a model can be surer of the wrong than guessing is.",
+    ),
+    a_matter_of_bases=(
+        "D",
+        "Another base changes both in the same way. What is the average taken over?",
+    ),
+)
 
 
 @exercise.part(points=0.5, answer=Formula("P r", {"*": "positive"}))
@@ -195,70 +193,40 @@ def from_perplexity():
     return "log(P)/(r*log(2))"
 
 
-@from_perplexity.misconception()
-def without_the_bytes():
-    """Those are bits for each token. r bytes share them."""
-    return "log(P)/log(2)"
-
-
-@from_perplexity.misconception()
-def in_nats():
-    """Those are nats for each byte."""
-    return "log(P)/r"
-
-
-@from_perplexity.misconception()
-def multiplied_by_r():
-    """The more bytes a token has, the fewer bits has each of them."""
-    return "r*log(P)/log(2)"
-
-
-@from_perplexity.misconception()
-def times_log_two_in_letters():
-    """A bit is less than a nat: there are more bits than nats."""
-    return "log(P)*log(2)/r"
-
-
-@from_perplexity.misconception()
-def perplexity_of_a_byte():
-    """That is the perplexity of a byte. Take its logarithm to the base 2."""
-    return "P^(1/r)"
-
-
-@from_perplexity.misconception()
-def logarithm_of_a_share():
-    """The bytes share the logarithm of P, not P."""
-    return "log(P/r)/log(2)"
-
-
-@from_perplexity.misconception()
-def logarithm_forgotten():
-    """P is e to the nats per token. Take its logarithm first."""
-    return "P/(r*log(2))"
-
-
-@from_perplexity.misconception()
-def divided_by_the_logarithm_of_r():
-    """r is how many bytes share the bits: divide by r, not by its logarithm."""
-    return "log(P)/log(r)"
-
-
-@from_perplexity.misconception()
-def logarithm_taken_twice():
-    """log 2 stands once there: nats become bits once."""
-    return "log(P)/(r*log(2)^2)"
-
-
-@from_perplexity.misconception()
-def to_the_base_ten():
-    """You took the logarithm to the base 10. Bits belong to the base 2."""
-    return "log(P)/(r*log(10))"
-
-
-@from_perplexity.misconception()
-def divided_by_eight():
-    """You divided by 8. Nothing is measured in bytes here: a byte of text takes so many bits."""
-    return "log(P)/(8*r*log(2))"
+from_perplexity.mistakes(
+    without_the_bytes=("log(P)/log(2)", "Those are bits for each token. r bytes share them."),
+    in_nats=("log(P)/r", "Those are nats for each byte."),
+    multiplied_by_r=(
+        "r*log(P)/log(2)",
+        "The more bytes a token has, the fewer bits has each of them.",
+    ),
+    times_log_two_in_letters=(
+        "log(P)*log(2)/r",
+        "A bit is less than a nat: there are more bits than nats.",
+    ),
+    perplexity_of_a_byte=(
+        "P^(1/r)",
+        "That is the perplexity of a byte. Take its logarithm to the base 2.",
+    ),
+    logarithm_of_a_share=("log(P/r)/log(2)", "The bytes share the logarithm of P, not P."),
+    logarithm_forgotten=("P/(r*log(2))", "P is e to the nats per token. Take its logarithm first."),
+    divided_by_the_logarithm_of_r=(
+        "log(P)/log(r)",
+        "r is how many bytes share the bits: divide by r, not by its logarithm.",
+    ),
+    logarithm_taken_twice=(
+        "log(P)/(r*log(2)^2)",
+        "log 2 stands once there: nats become bits once.",
+    ),
+    to_the_base_ten=(
+        "log(P)/(r*log(10))",
+        "You took the logarithm to the base 10. Bits belong to the base 2.",
+    ),
+    divided_by_eight=(
+        "log(P)/(8*r*log(2))",
+        "You divided by 8. Nothing is measured in bytes here: a byte of text takes so many bits.",
+    ),
+)
 
 
 @exercise.part(points=0.5, answer=Numbers())

@@ -890,19 +890,17 @@ def why_bytes():
     return "A"
 
 
-@why_bytes.misconception()
-def one_byte_a_letter():
-    """How many bytes has √ or é in UTF-8? A token may well end within such a letter."""
-    return "B"
-
-
-@why_bytes.misconception()
-def fewer_bytes():
-    """A letter takes one byte or more, so a text has at least as many bytes as letters."""
-    return "C"
-
-
-@why_bytes.misconception()
-def words_by_bytes():
-    """What is commonest depends on the text. Which texts could not be encoded with letters?"""
-    return "D"
+why_bytes.mistakes(
+    one_byte_a_letter=(
+        "B",
+        "How many bytes has √ or é in UTF-8? A token may well end within such a letter.",
+    ),
+    fewer_bytes=(
+        "C",
+        "A letter takes one byte or more, so a text has at least as many bytes as letters.",
+    ),
+    words_by_bytes=(
+        "D",
+        "What is commonest depends on the text. Which texts could not be encoded with letters?",
+    ),
+)

@@ -552,16 +552,17 @@ def claims():
     return "ABC"
 
 
-@claims.misconception()
-def shortening_denied():
-    """You left out “The text becomes c tokens shorter”. Can two places of (x, y) overlap?"""
-    return "BC"
-
-
-@claims.misconception()
-def pair_left_over():
-    """You left out “the pair stands nowhere”. Each of its places is merged: can a new one arise?"""
-    return "AC"
+claims.mistakes(
+    shortening_denied=(
+        "BC",
+        "You left out “The text becomes c tokens shorter”. Can two places of (x, y) overlap?",
+    ),
+    pair_left_over=(
+        "AC",
+        "You left out “the pair stands nowhere”. Each of its places is merged: can a new one "
+        "arise?",
+    ),
+)
 
 
 @claims.misconception()
@@ -574,19 +575,17 @@ def later_ones_commoner():
     return "AB"
 
 
-@claims.misconception()
-def token_used_up():
-    """You marked “the token x stands nowhere”. May it also stand in front of something else?"""
-    return "ABCD"
-
-
-@claims.misconception()
-def others_untouched():
-    """You marked “The counts of all other pairs stay”. What stood in front of x, and behind y?"""
-    return "ABCE"
-
-
-@claims.misconception()
-def vocabulary_replaced():
-    """You marked “The vocabulary stays as large”. Old tokens stay in it, a new one is added."""
-    return "ABCF"
+claims.mistakes(
+    token_used_up=(
+        "ABCD",
+        "You marked “the token x stands nowhere”. May it also stand in front of something else?",
+    ),
+    others_untouched=(
+        "ABCE",
+        "You marked “The counts of all other pairs stay”. What stood in front of x, and behind y?",
+    ),
+    vocabulary_replaced=(
+        "ABCF",
+        "You marked “The vocabulary stays as large”. Old tokens stay in it, a new one is added.",
+    ),
+)

@@ -679,58 +679,44 @@ def deviations():
     return 2 / np.sqrt(2 * 10 * 0.7 * 0.3)
 
 
-@deviations.misconception()
-def one_model_alone():
-    """You took one model's variance. That of the difference has both."""
-    return 2 / np.sqrt(10 * 0.7 * 0.3)
-
-
-@deviations.misconception()
-def variance_for_deviation():
-    """You divided by the variance. Its root is the standard deviation."""
-    return 2 / (2 * 10 * 0.7 * 0.3)
-
-
-@deviations.misconception()
-def variance_of_shares_for_deviation():
-    """You divided by the variance. Its root is the standard deviation."""
-    return 0.2 / (2 * 0.7 * 0.3 / 10)
-
-
-@deviations.misconception()
-def own_share_of_each():
-    """You took the variances at 0.8 and 0.6. Both models have p = 0.7 here."""
-    return 0.2 / np.sqrt(0.8 * 0.2 / 10 + 0.6 * 0.4 / 10)
-
-
-@deviations.misconception()
-def questions_over_shares():
-    """You divided a number of questions by a deviation of shares. Take both for shares."""
-    return 2 / np.sqrt(2 * 0.7 * 0.3 / 10)
-
-
-@deviations.misconception()
-def deviations_added():
-    """You added standard deviations. Of independent numbers the variances are added."""
-    return 0.2 / (2 * np.sqrt(0.7 * 0.3 / 10))
-
-
-@deviations.misconception()
-def deviation_of_the_shares():
-    """That is the deviation of the difference. By how many of it do 0.8 and 0.6 differ?"""
-    return np.sqrt(2 * 0.7 * 0.3 / 10)
-
-
-@deviations.misconception()
-def of_a_single_question():
-    """That is for a single question. There are ten."""
-    return 0.2 / np.sqrt(2 * 0.7 * 0.3)
-
-
-@deviations.misconception()
-def deviation_itself():
-    """That is the standard deviation. By how many of it do 8 and 6 differ?"""
-    return np.sqrt(2 * 10 * 0.7 * 0.3)
+deviations.mistakes(
+    one_model_alone=(
+        2 / np.sqrt(10 * 0.7 * 0.3),
+        "You took one model's variance. That of the difference has both.",
+    ),
+    variance_for_deviation=(
+        2 / (2 * 10 * 0.7 * 0.3),
+        "You divided by the variance. Its root is the standard deviation.",
+    ),
+    variance_of_shares_for_deviation=(
+        0.2 / (2 * 0.7 * 0.3 / 10),
+        "You divided by the variance. Its root is the standard deviation.",
+    ),
+    own_share_of_each=(
+        0.2 / np.sqrt(0.8 * 0.2 / 10 + 0.6 * 0.4 / 10),
+        "You took the variances at 0.8 and 0.6. Both models have p = 0.7 here.",
+    ),
+    questions_over_shares=(
+        2 / np.sqrt(2 * 0.7 * 0.3 / 10),
+        "You divided a number of questions by a deviation of shares. Take both for shares.",
+    ),
+    deviations_added=(
+        0.2 / (2 * np.sqrt(0.7 * 0.3 / 10)),
+        "You added standard deviations. Of independent numbers the variances are added.",
+    ),
+    deviation_of_the_shares=(
+        np.sqrt(2 * 0.7 * 0.3 / 10),
+        "That is the deviation of the difference. By how many of it do 0.8 and 0.6 differ?",
+    ),
+    of_a_single_question=(
+        0.2 / np.sqrt(2 * 0.7 * 0.3),
+        "That is for a single question. There are ten.",
+    ),
+    deviation_itself=(
+        np.sqrt(2 * 10 * 0.7 * 0.3),
+        "That is the standard deviation. By how many of it do 8 and 6 differ?",
+    ),
+)
 
 
 @exercise.part(points=0.5, answer=Count())
@@ -739,64 +725,45 @@ def enough():
     return int(np.ceil(Z**2 * 2 * 0.7 * 0.3 / 0.2**2))
 
 
-@enough.misconception()
-def rounded_down():
-    """With so many it is not reached yet: round up."""
-    return int(Z**2 * 2 * 0.7 * 0.3 / 0.2**2)
-
-
-@enough.misconception()
-def own_share_of_each_in_n():
-    """You took the variances at 0.8 and 0.6. Both models have p = 0.7 here."""
-    return int(np.ceil(Z**2 * (0.8 * 0.2 + 0.6 * 0.4) / 0.2**2))
-
-
-@enough.misconception()
-def one_sided():
-    """That is for 1.645 deviations. Asked for are 1.96."""
-    return int(np.ceil(1.645**2 * 2 * 0.7 * 0.3 / 0.2**2))
-
-
-@enough.misconception()
-def difference_not_squared():
-    """You didn't square the difference 0.2."""
-    return int(np.ceil(Z**2 * 2 * 0.7 * 0.3 / 0.2))
-
-
-@enough.misconception()
-def variance_for_deviation_in_n():
-    """You divided by the variance. Its root is the standard deviation."""
-    return int(np.ceil(Z * 2 * 0.7 * 0.3 / 0.2))
-
-
-@enough.misconception()
-def root_of_n():
-    """That is the root of n."""
-    return int(np.ceil(Z * np.sqrt(2 * 0.7 * 0.3) / 0.2))
-
-
-@enough.misconception()
-def one_deviation_alone():
-    """That is for one deviation. Asked for are 1.96."""
-    return int(np.ceil(2 * 0.7 * 0.3 / 0.2**2))
-
-
-@enough.misconception()
-def deviations_were_added():
-    """You added standard deviations. Of independent numbers the variances are added."""
-    return int(np.ceil(Z**2 * 4 * 0.7 * 0.3 / 0.2**2))
-
-
-@enough.misconception()
-def both_sides_counted():
-    """That is how many questions both models answer together. Asked for is n, for each of them."""
-    return 2 * int(np.ceil(Z**2 * 2 * 0.7 * 0.3 / 0.2**2))
-
-
-@enough.misconception()
-def one_model_in_n():
-    """The variance of the difference has both models' in it. And is 1.96 squared?"""
-    return int(np.ceil(Z**2 * 0.7 * 0.3 / 0.2**2))
+enough.mistakes(
+    rounded_down=(
+        int(Z**2 * 2 * 0.7 * 0.3 / 0.2**2),
+        "With so many it is not reached yet: round up.",
+    ),
+    own_share_of_each_in_n=(
+        int(np.ceil(Z**2 * (0.8 * 0.2 + 0.6 * 0.4) / 0.2**2)),
+        "You took the variances at 0.8 and 0.6. Both models have p = 0.7 here.",
+    ),
+    one_sided=(
+        int(np.ceil(1.645**2 * 2 * 0.7 * 0.3 / 0.2**2)),
+        "That is for 1.645 deviations. Asked for are 1.96.",
+    ),
+    difference_not_squared=(
+        int(np.ceil(Z**2 * 2 * 0.7 * 0.3 / 0.2)),
+        "You didn't square the difference 0.2.",
+    ),
+    variance_for_deviation_in_n=(
+        int(np.ceil(Z * 2 * 0.7 * 0.3 / 0.2)),
+        "You divided by the variance. Its root is the standard deviation.",
+    ),
+    root_of_n=(int(np.ceil(Z * np.sqrt(2 * 0.7 * 0.3) / 0.2)), "That is the root of n."),
+    one_deviation_alone=(
+        int(np.ceil(2 * 0.7 * 0.3 / 0.2**2)),
+        "That is for one deviation. Asked for are 1.96.",
+    ),
+    deviations_were_added=(
+        int(np.ceil(Z**2 * 4 * 0.7 * 0.3 / 0.2**2)),
+        "You added standard deviations. Of independent numbers the variances are added.",
+    ),
+    both_sides_counted=(
+        2 * int(np.ceil(Z**2 * 2 * 0.7 * 0.3 / 0.2**2)),
+        "That is how many questions both models answer together. Asked for is n, for each of them.",
+    ),
+    one_model_in_n=(
+        int(np.ceil(Z**2 * 0.7 * 0.3 / 0.2**2)),
+        "The variance of the difference has both models' in it. And is 1.96 squared?",
+    ),
+)
 
 
 @cache

@@ -970,19 +970,17 @@ def forever():
     return "A"
 
 
-@forever.misconception()
-def ties_needed():
-    """Ties don't matter: what comes next depends on the window alone, and always in one way."""
-    return "B"
-
-
-@forever.misconception()
-def training_helps():
-    """The better model, too, writes what its window says. How many windows are there?"""
-    return "C"
-
-
-@forever.misconception()
-def temperature_matters():
-    """Greedy decoding takes the largest logit, whatever the temperature is."""
-    return "D"
+forever.mistakes(
+    ties_needed=(
+        "B",
+        "Ties don't matter: what comes next depends on the window alone, and always in one way.",
+    ),
+    training_helps=(
+        "C",
+        "The better model, too, writes what its window says. How many windows are there?",
+    ),
+    temperature_matters=(
+        "D",
+        "Greedy decoding takes the largest logit, whatever the temperature is.",
+    ),
+)

@@ -44,34 +44,25 @@ def bytes_per_token():
     return TOKENS[0] / TOKENS
 
 
-@bytes_per_token.misconception()
-def tokens_that_are_saved():
-    """That is the share of tokens that is saved. How many bytes stand behind one token?"""
-    return 1 - TOKENS / TOKENS[0]
-
-
-@bytes_per_token.misconception()
-def words_per_token():
-    """Those are words for each token. A token has so many bytes."""
-    return 63671 / TOKENS
-
-
-@bytes_per_token.misconception()
-def against_the_one_before():
-    """You compared each vocabulary with the one before it. The bytes of the text stay the same."""
-    return [1, *(TOKENS[:-1] / TOKENS[1:])]
-
-
-@bytes_per_token.misconception()
-def tokens_over_vocabulary():
-    """You divided by the size of the vocabulary. How many tokens share the bytes of the text?"""
-    return TOKENS / SIZES
-
-
-@bytes_per_token.misconception()
-def vocabulary_over_tokens():
-    """You divided the vocabulary by the tokens. How many bytes of the text are behind a token?"""
-    return SIZES / TOKENS
+bytes_per_token.mistakes(
+    tokens_that_are_saved=(
+        1 - TOKENS / TOKENS[0],
+        "That is the share of tokens that is saved. How many bytes stand behind one token?",
+    ),
+    words_per_token=(63671 / TOKENS, "Those are words for each token. A token has so many bytes."),
+    against_the_one_before=(
+        [1, *(TOKENS[:-1] / TOKENS[1:])],
+        "You compared each vocabulary with the one before it. The bytes of the text stay the same.",
+    ),
+    tokens_over_vocabulary=(
+        TOKENS / SIZES,
+        "You divided by the size of the vocabulary. How many tokens share the bytes of the text?",
+    ),
+    vocabulary_over_tokens=(
+        SIZES / TOKENS,
+        "You divided the vocabulary by the tokens. How many bytes of the text are behind a token?",
+    ),
+)
 
 
 @bytes_per_token.misconception()
@@ -227,16 +218,13 @@ def best(madds_per_byte):
     return SIZES[np.argmin(madds_per_byte)]
 
 
-@best.misconception()
-def largest_one():
-    """The largest vocabulary has the longest tokens. Do the logits of so many tokens pay?"""
-    return 1000
-
-
-@best.misconception()
-def smallest_one():
-    """With 256 a token costs least. What does a byte cost?"""
-    return 256
+best.mistakes(
+    largest_one=(
+        1000,
+        "The largest vocabulary has the longest tokens. Do the logits of so many tokens pay?",
+    ),
+    smallest_one=(256, "With 256 a token costs least. What does a byte cost?"),
+)
 
 
 @best.misconception()
@@ -275,94 +263,65 @@ def places():
     return "n/(12*L*d + V + 1)"
 
 
-@places.misconception()
-def new_logit_of_the_old_text():
-    """Close. The merged text is shorter, and only its own tokens have the new logit."""
-    return "n/(12*L*d + V)"
-
-
-@places.misconception()
-def output_left_out_of_the_saving():
-    """A token that is saved saves its logits as well."""
-    return "n/(12*L*d)"
-
-
-@places.misconception()
-def blocks_left_out():
-    """A token that is saved saves what the blocks would have done for it."""
-    return "n/(V + 1)"
-
-
-@places.misconception()
-def look_up_of_the_new_row():
-    """The new token has a row in the embedding, too, but looking it up multiplies nothing."""
-    return "2*n/(12*L*d + 2*V + 2)"
-
-
-@places.misconception()
-def two_tokens_saved():
-    """A merge puts one token in the place of two: each place saves one."""
-    return "n/(2*(12*L*d + V + 1))"
-
-
-@places.misconception()
-def both_matrices_counted():
-    """The embedding is looked up, which multiplies nothing: V counts once."""
-    return "n/(12*L*d + 2*V + 1)"
-
-
-@places.misconception()
-def tokens_that_are_left():
-    """So many tokens are left. At how many places stood the pair?"""
-    return "n - n/(12*L*d + V + 1)"
-
-
-@places.misconception()
-def share_of_the_tokens():
-    """That is a share of the tokens. Asked for is at how many of n places."""
-    return "1/(12*L*d + V + 1)"
-
-
-@places.misconception()
-def width_not_divided_out():
-    """The new logit costs d for each token, and a saved token 12 L d² + V d: divide once more."""
-    return "n*d/(12*L*d + V + 1)"
-
-
-@places.misconception()
-def logits_at_width_one():
-    """A logit is an inner product of d numbers: it costs d, not 1."""
-    return "n/(12*L*d^2 + V + 1)"
-
-
-@places.misconception()
-def sign_of_the_new_logit():
-    """The tokens that are left have the new logit: n − m of them, not n + m."""
-    return "n/(12*L*d + V - 1)"
-
-
-@places.misconception()
-def new_logit_costs_one():
-    """A new logit is an inner product of d numbers: it costs d for each token."""
-    return "n/(12*L*d^2 + V*d + d)"
-
-
-@places.misconception()
-def one_block_of_all():
-    """The model has L blocks: a token that is saved saves the work of all of them."""
-    return "n/(12*d + V + 1)"
-
-
-@places.misconception()
-def all_logits_anew():
-    """One merge more makes one logit more for each token, and not V + 1 of them."""
-    return "n*(V + 1)/(12*L*d + V + 1)"
-
-
-@places.misconception()
-def width_left_over():
-    """Each side has a factor d that goes out: a block takes 12 d², a logit d."""
-    return "n/(12*L + V + 1)"
+places.mistakes(
+    new_logit_of_the_old_text=(
+        "n/(12*L*d + V)",
+        "Close. The merged text is shorter, and only its own tokens have the new logit.",
+    ),
+    output_left_out_of_the_saving=("n/(12*L*d)", "A token that is saved saves its logits as well."),
+    blocks_left_out=(
+        "n/(V + 1)",
+        "A token that is saved saves what the blocks would have done for it.",
+    ),
+    look_up_of_the_new_row=(
+        "2*n/(12*L*d + 2*V + 2)",
+        "The new token has a row in the embedding, too, but looking it up multiplies nothing.",
+    ),
+    two_tokens_saved=(
+        "n/(2*(12*L*d + V + 1))",
+        "A merge puts one token in the place of two: each place saves one.",
+    ),
+    both_matrices_counted=(
+        "n/(12*L*d + 2*V + 1)",
+        "The embedding is looked up, which multiplies nothing: V counts once.",
+    ),
+    tokens_that_are_left=(
+        "n - n/(12*L*d + V + 1)",
+        "So many tokens are left. At how many places stood the pair?",
+    ),
+    share_of_the_tokens=(
+        "1/(12*L*d + V + 1)",
+        "That is a share of the tokens. Asked for is at how many of n places.",
+    ),
+    width_not_divided_out=(
+        "n*d/(12*L*d + V + 1)",
+        "The new logit costs d for each token, and a saved token 12 L d² + V d: divide once more.",
+    ),
+    logits_at_width_one=(
+        "n/(12*L*d^2 + V + 1)",
+        "A logit is an inner product of d numbers: it costs d, not 1.",
+    ),
+    sign_of_the_new_logit=(
+        "n/(12*L*d + V - 1)",
+        "The tokens that are left have the new logit: n − m of them, not n + m.",
+    ),
+    new_logit_costs_one=(
+        "n/(12*L*d^2 + V*d + d)",
+        "A new logit is an inner product of d numbers: it costs d for each token.",
+    ),
+    one_block_of_all=(
+        "n/(12*d + V + 1)",
+        "The model has L blocks: a token that is saved saves the work of all of them.",
+    ),
+    all_logits_anew=(
+        "n*(V + 1)/(12*L*d + V + 1)",
+        "One merge more makes one logit more for each token, and not V + 1 of them.",
+    ),
+    width_left_over=(
+        "n/(12*L + V + 1)",
+        "Each side has a factor d that goes out: a block takes 12 d², a logit d.",
+    ),
+)
 
 
 @exercise.part(points=0.5, answer=Numbers(tolerance=0.06))
@@ -539,31 +498,25 @@ def claims():
     return "ABC"
 
 
-@claims.misconception()
-def merges_may_lengthen():
-    """You left out “With more of the same merges …”. Can a merge make a text longer?"""
-    return "BC"
-
-
-@claims.misconception()
-def rare_tokens_denied():
-    """You left out “A token that stands at few places …”. When does a row get a gradient?"""
-    return "AC"
-
-
-@claims.misconception()
-def depth_denied():
-    """You left out “With more blocks …”. What does a saved token save in a deeper model?"""
-    return "AB"
-
-
-@claims.misconception()
-def halved():
-    """You marked “Twice the vocabulary …”. What do 512 tokens make of the text, against 256?"""
-    return "ABCD"
-
-
-@claims.misconception()
-def look_up_taken_for_a_product():
-    """You marked “The embedding takes …”. What does a look-up multiply?"""
-    return "ABCE"
+claims.mistakes(
+    merges_may_lengthen=(
+        "BC",
+        "You left out “With more of the same merges …”. Can a merge make a text longer?",
+    ),
+    rare_tokens_denied=(
+        "AC",
+        "You left out “A token that stands at few places …”. When does a row get a gradient?",
+    ),
+    depth_denied=(
+        "AB",
+        "You left out “With more blocks …”. What does a saved token save in a deeper model?",
+    ),
+    halved=(
+        "ABCD",
+        "You marked “Twice the vocabulary …”. What do 512 tokens make of the text, against 256?",
+    ),
+    look_up_taken_for_a_product=(
+        "ABCE",
+        "You marked “The embedding takes …”. What does a look-up multiply?",
+    ),
+)

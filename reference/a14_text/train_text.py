@@ -176,28 +176,15 @@ def sign_of_small():
     return "A"
 
 
-@sign_of_small.misconception()
-def level_for_small():
-    """To fall at once takes large steps."""
-    return "B"
-
-
-@sign_of_small.misconception()
-def ahead_with_small_steps():
-    """Who takes small steps is not ahead of anybody."""
-    return "C"
-
-
-@sign_of_small.misconception()
-def rises_with_small_steps():
-    """Small steps against the gradient don't lead up. Look at your numbers."""
-    return "D"
-
-
-@sign_of_small.misconception()
-def lowest_with_small_steps():
-    """The lowest end is that of another run."""
-    return "E"
+sign_of_small.mistakes(
+    level_for_small=("B", "To fall at once takes large steps."),
+    ahead_with_small_steps=("C", "Who takes small steps is not ahead of anybody."),
+    rises_with_small_steps=(
+        "D",
+        "Small steps against the gradient don't lead up. Look at your numbers.",
+    ),
+    lowest_with_small_steps=("E", "The lowest end is that of another run."),
+)
 
 
 @exercise.part(points=0.5, answer=SIGNS, after=too_large)
@@ -206,28 +193,15 @@ def sign_of_large():
     return "B"
 
 
-@sign_of_large.misconception()
-def hardly_moved_with_large_steps():
-    """Large steps move a lot."""
-    return "A"
-
-
-@sign_of_large.misconception()
-def leaves_the_level():
-    """Your run doesn't leave that level. Another one does."""
-    return "C"
-
-
-@sign_of_large.misconception()
-def rises_with_large_steps():
-    """One would expect that of steps that are larger still. Look at your numbers."""
-    return "D"
-
-
-@sign_of_large.misconception()
-def lowest_with_large_steps():
-    """The lowest end is that of another run."""
-    return "E"
+sign_of_large.mistakes(
+    hardly_moved_with_large_steps=("A", "Large steps move a lot."),
+    leaves_the_level=("C", "Your run doesn't leave that level. Another one does."),
+    rises_with_large_steps=(
+        "D",
+        "One would expect that of steps that are larger still. Look at your numbers.",
+    ),
+    lowest_with_large_steps=("E", "The lowest end is that of another run."),
+)
 
 
 @exercise.part(points=0.5, answer=SIGNS, after=no_warm_up)
@@ -236,28 +210,12 @@ def sign_of_no_warm_up():
     return "C"
 
 
-@sign_of_no_warm_up.misconception()
-def hardly_moved_without_warm_up():
-    """The full rate moves a lot in ten steps."""
-    return "A"
-
-
-@sign_of_no_warm_up.misconception()
-def level_without_warm_up():
-    """Your run gets below that level in the end."""
-    return "B"
-
-
-@sign_of_no_warm_up.misconception()
-def rises_without_warm_up():
-    """Look at your numbers: it falls in the first steps."""
-    return "D"
-
-
-@sign_of_no_warm_up.misconception()
-def lowest_without_warm_up():
-    """The lowest end is that of the run that was warmed up."""
-    return "E"
+sign_of_no_warm_up.mistakes(
+    hardly_moved_without_warm_up=("A", "The full rate moves a lot in ten steps."),
+    level_without_warm_up=("B", "Your run gets below that level in the end."),
+    rises_without_warm_up=("D", "Look at your numbers: it falls in the first steps."),
+    lowest_without_warm_up=("E", "The lowest end is that of the run that was warmed up."),
+)
 
 
 V, H, WINDOW = 512, 2, 32
