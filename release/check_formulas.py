@@ -8,6 +8,7 @@ that a notebook reads a formula just as the grader does.
 from __future__ import annotations
 
 from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping
 from collections.abc import Callable, Container, Iterator, Mapping
 from collections.abc import Collection
 from collections.abc import Collection, Container
@@ -15,7 +16,7 @@ from collections.abc import Collection, Container, Iterator
 from collections.abc import Collection, Mapping
 from collections.abc import Collection, Mapping, Sequence
 from collections.abc import Container
-from collections.abc import Container, Iterable
+from collections.abc import Container, Iterable, Mapping
 from collections.abc import Mapping
 from collections.abc import Sequence
 from fractions import Fraction
@@ -113,44 +114,63 @@ def combined(mark: str, left: Amount, right: Amount) -> Amount:
 
 def applied(word: str, args: list[Amount]) -> Amount:
     """Return the value of a function, or a number that stands for it."""
-    first, constant = args[0].number, all(one.constant for one in args)
     if word == "transpose":
         return args[0]
+    constant = all(one.constant for one in args)
+    numbers = [one.number for one in args if one.exact and one.number is not None]
+    value: Fraction | int | None = _whatever_names_are(word, args)
+    if value is None and constant and len(numbers) == len(args) and word in _OF_NUMBERS:
+        value = _OF_NUMBERS[word](*numbers)
+    if value is None:
+        return Amount(opaque(word, *args), constant=constant)
+    return Amount(Fraction(value), True, True)
+
+
+def _whatever_names_are(word: str, args: list[Amount]) -> int | None:
+    """Return what a function comes to for any values of the names in it: log(1), exp(x - x)."""
+    first, *others = [one.number for one in args]
+    like_the_next = first is not None and others[:1] == [first]
+    if word in _AT_ZERO and first == 0:
+        return _AT_ZERO[word]
+    if word in ("log", "ln", "log2", "log10") and first == 1:
+        return 0
+    if word == "log" and like_the_next:
+        return 1
+    if word in BINOMIALS and (like_the_next or others == [0]):
+        return 1
     if word in ("KroneckerDelta", "delta"):
         apart = combined("-", *args)
         if apart.number is not None and (apart.exact or _is_plain(apart.number)):
-            return Amount(Fraction(apart.number == 0), True, True)
-    if word in _AT_ZERO and first == 0:
-        return Amount(Fraction(_AT_ZERO[word]), True, True)
-    if word in BINOMIALS and (
-        args[1].number == 0 or (first is not None and first == args[1].number)
-    ):
-        return Amount(Fraction(1), True, True)
-    if word in ("log", "ln", "log2", "log10") and first == 1:
-        return Amount(Fraction(0), True, True)
-    if word == "log" and len(args) == 2 and first is not None and first == args[1].number:
-        return Amount(Fraction(1), True, True)
-    if constant and all(one.exact and one.number is not None for one in args):
-        numbers = [one.number for one in args if one.number is not None]
-        if word in ABSOLUTE:
-            return Amount(abs(numbers[0]), True, True)
-        if word in ("sign", "sgn"):
-            return Amount(Fraction((numbers[0] > 0) - (numbers[0] < 0)), True, True)
-        if word in EXTREMA:
-            chosen = max if word.lower().startswith("max") else min
-            return Amount(chosen(numbers), True, True)
-        if word == "factorial" and numbers[0].denominator == 1 and numbers[0] <= LARGEST_FACTORIAL:
-            return Amount(Fraction(math.factorial(int(numbers[0]))), True, True)
-        if word in BINOMIALS and all(n.denominator == 1 for n in numbers):
-            above, below = map(int, numbers)
-            if 0 <= below <= above <= LARGEST_FACTORIAL:
-                return Amount(Fraction(math.comb(above, below)), True, True)
-        whole, below = numbers[0].as_integer_ratio()
-        if word == "log2" and whole > 0 and whole.bit_count() == below == 1:
-            return Amount(Fraction(whole.bit_length() - 1), True, True)
-        if word == "relu":
-            return Amount(max(numbers[0], Fraction(0)), True, True)
-    return Amount(opaque(word, *args), constant=constant)
+            return int(apart.number == 0)
+    return None
+
+
+def _whole_factorial(number: Fraction) -> int | None:
+    is_read = number.denominator == 1 and number <= LARGEST_FACTORIAL
+    return math.factorial(int(number)) if is_read else None
+
+
+def _choices(above: Fraction, below: Fraction) -> int | None:
+    is_read = above.denominator == below.denominator == 1 and 0 <= below <= above
+    return math.comb(int(above), int(below)) if is_read and above <= LARGEST_FACTORIAL else None
+
+
+def _whole_log2(number: Fraction) -> int | None:
+    whole, below = number.as_integer_ratio()
+    is_power = whole > 0 and whole.bit_count() == below == 1
+    return whole.bit_length() - 1 if is_power else None
+
+
+#: What functions make of numbers; None where that is no fraction, or too large.
+_OF_NUMBERS: dict[str, Callable[..., Fraction | int | None]] = {
+    **dict.fromkeys(ABSOLUTE, abs),
+    **dict.fromkeys(("sign", "sgn"), lambda number: (number > 0) - (number < 0)),
+    **{word: max if word.lower().startswith("max") else min for word in EXTREMA},
+    **dict.fromkeys(BINOMIALS, _choices),
+    "factorial": _whole_factorial,
+    "log2": _whole_log2,
+    "relu": lambda number: max(number, 0),
+}
 
 
 def exact_power(base: Fraction, exponent: Fraction) -> Fraction | None:
@@ -550,6 +570,15 @@ _THOUSANDS = re.compile(r"\s*[-+]?[0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]+)?\s*")
 Kind = Literal["number", "name", "operator", "command", "end"]
 
 
+#: Signs that stand for one token each: its kind, and what it holds.
+_MEANINGS: dict[str, tuple[Kind, Mapping[str, str]]] = {
+    "fraction": ("number", FRACTIONS),
+    "constant": ("name", signs.WRITTEN),
+    "rounding": ("command", signs.WRITTEN),
+    "big": ("command", signs.BIG),
+}
+
+
 class Token(NamedTuple):
     """A piece of the student's text, where it stands and where it ends."""
 
@@ -641,10 +670,8 @@ class _Scanner:
         match kind:
             case "space" | "module":
                 return []
-            case "name" if not self.latex:
-                return self.name(word, at)
             case "name":
-                return self.letters(word, at)
+                return self.letters(word, at) if self.latex else self.name(word, at)
             case "number":
                 if "e" in word.lower() and _EXPONENT.match(self.text, end):
                     raise ParseError("this number has two exponents", self.text, at)
@@ -652,18 +679,13 @@ class _Scanner:
             case "operator" | "escaped":
                 written = signs.COMMANDS.get(word) or signs.WRITTEN.get(word, word)
                 return [Token("operator", written, at, end)]
-            case "fraction":
-                return [Token("number", FRACTIONS[word], at, end)]
             case "superscript":
                 return self.raised(word, at)
             case "indicator":
                 return [Token("name", self.struck(word), at, end)]
-            case "constant":
-                return [Token("name", signs.WRITTEN[word], at, end)]
-            case "rounding":
-                return [Token("command", signs.WRITTEN[word], at, end)]
-            case "big":
-                return [Token("command", signs.BIG[word], at, end)]
+            case "fraction" | "constant" | "rounding" | "big":
+                meant, written_as = _MEANINGS[kind]
+                return [Token(meant, written_as[word], at, end)]
             case "environment":
                 return [Token("command", word.replace(" ", ""), at, end)]
             case "font":
@@ -1322,6 +1344,7 @@ def _is_index(amount: Amount) -> bool:
 _SQUARE_MATRIX = ("det", "trace", "tr")
 _OF_ONE_MATRIX = (*_SQUARE_MATRIX, "norm", "abs", "Abs", "transpose", "diag")
 _EXPONENTIALS = ("exp", "sinh", "cosh", "tanh", "sech", "csch", "coth", "erf", "sigmoid")
+_OUTSIDE = {"log": 0, "ln": 0, "log2": 0, "log10": 0, "log1p": -1}  # where there is no value
 _RELATIONS = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
 _RELATIONS |= {"=": operator.eq, "!=": operator.ne}
 MOST_PARTS = 20_000  # those of a sum counted once for every term
@@ -1579,6 +1602,17 @@ class Sense(IndexedSense):
         return Amount()
 
     def _function(self, word: str, args: list[Amount], node: Node) -> Amount:
+        self._check_arguments(word, args, node)
+        if reason := _undefined(word, args):
+            self.fail(reason, node)
+        if word in ("KroneckerDelta", "delta"):
+            return self.delta(args, node)
+        if word == "sqrt" and args[0].number != 0:
+            return self._raised(args[0], Amount(Fraction(1, 2), True, True))
+        return sized(applied(word, args), word, *args)
+
+    def _check_arguments(self, word: str, args: list[Amount], node: Node) -> None:
+        """Refuse a function that is not known, or that takes no such arguments."""
         if word not in self.words.calls:
             self.fail(f"unknown function {word}", node)
         least, most = self.words.calls[word]
@@ -1588,29 +1622,27 @@ class Sense(IndexedSense):
             self.fail("this needs a square matrix", node)
         if any(one.matrix for one in args) and word not in _OF_ONE_MATRIX and not self.words.blocks:
             self.fail(f"{word} takes numbers, not a matrix", node)
-        first = args[0]
-        known = first.number if first.exact and first.constant else None
-        if word in _EXPONENTIALS and first.constant and is_large_argument(first):
-            self.fail("this number is too large", node)
-        if first.constant and is_pole(word, first):
-            self.fail("this is not defined", node)
-        if word == "factorial" and known is not None and not 0 <= known <= LARGEST_FACTORIAL:
-            self.fail(f"factorials are read from 0 to {LARGEST_FACTORIAL}", node)
-        if word in ("KroneckerDelta", "delta"):
-            return self.delta(args, node)
-        if takes_too_long(word, args):
-            self.fail(f"this number is too large for {word}", node)
-        if word in ("log", "ln", "log2", "log10") and first.number == 0:
-            self.fail("this is not defined", node)
-        if word == "log1p" and first.number == -1:
-            self.fail("this is not defined", node)
-        if word == "log" and len(args) == 2 and args[1].number in (0, 1):
-            self.fail("there is no logarithm to this base", node)
-        if word == "root" and args[1].number == 0:
-            self.fail("there is no root of degree 0", node)
-        if word == "sqrt" and first.number != 0:
-            return self._raised(first, Amount(Fraction(1, 2), True, True))
-        return sized(applied(word, args), word, *args)
+
+
+def _undefined(word: str, args: list[Amount]) -> str:
+    """Say why a function has no value for these arguments; "" where it may have one."""
+    first = args[0]
+    known = first.number if first.exact and first.constant else None
+    if word in _EXPONENTIALS and first.constant and is_large_argument(first):
+        return "this number is too large"
+    if first.constant and is_pole(word, first):
+        return "this is not defined"
+    if word == "factorial" and known is not None and not 0 <= known <= LARGEST_FACTORIAL:
+        return f"factorials are read from 0 to {LARGEST_FACTORIAL}"
+    if takes_too_long(word, args):
+        return f"this number is too large for {word}"
+    if word in _OUTSIDE and first.number == _OUTSIDE[word]:
+        return "this is not defined"
+    if word == "log" and len(args) == 2 and args[1].number in (0, 1):
+        return "there is no logarithm to this base"
+    if word == "root" and args[1].number == 0:
+        return "there is no root of degree 0"
+    return ""
 
 
 def _is_of_blocks(node: Node) -> bool:
@@ -2995,6 +3027,7 @@ def declared_names(known: Mapping[str, Any]) -> frozenset[str]:
 #: Operators by how strongly they bind, and how they are written.
 _SUM, _PRODUCT, _SIGN, _POWER, _ATOM = range(5)
 _CALLED = {"Sum": "sum", "Largest": "max"}
+_LISTED = {"call": "{}({})", "tuple": "({1})", "indexed": "{}[{}]"}  # by kind of node
 _OPERATORS = {"D": (2, 4), "diff": (2, 4), "delta": (2, 2), "E": (1, 1), "Var": (1, 1)}
 _OF_LINES = ("pi", "e")  # constants in lines with indices
 _SIGNS = {"*": "·", "/": "/", "+": " + ", "-": " − "}
@@ -3214,12 +3247,9 @@ def _written(node: Any) -> tuple[str, int]:
     pieces = [_written(child) for child in node.children]
     if not all(text for text, _ in pieces):
         return "", _ATOM
-    if kind == "call":
-        return f"{_CALLED.get(word, word)}({', '.join(text for text, _ in pieces)})", _ATOM
-    if kind == "tuple":
-        return f"({', '.join(text for text, _ in pieces)})", _ATOM
-    if kind == "indexed":
-        return f"{word}[{', '.join(text for text, _ in pieces)}]", _ATOM
+    if kind in _LISTED:
+        inside = ", ".join(text for text, _ in pieces)
+        return _LISTED[kind].format(_CALLED.get(word, word), inside), _ATOM
     if kind == "negative":
         return f"−{_in_brackets(pieces[0], _POWER)}", _SIGN
     if kind == "power":
