@@ -22,7 +22,7 @@ from functools import cache
 from importlib import metadata
 from pathlib import Path
 
-from autograder.course.submissions.keys import hash_file
+from autograder.course.digests import hash_file
 from autograder.sandbox import probe
 
 from .postgres import program as located

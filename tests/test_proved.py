@@ -165,7 +165,7 @@ def test_what_has_read_more_than_its_key_knows_is_named_and_not_remembered(proje
 def test_what_is_hashed_alone_decides_nothing(project):
     sly = FILES["tests/kinds/test_words.py"].replace('"docs/words.md"', '"do" "cs" / "words.md"')
     hashed = sly.replace("(Path(__file__)", "hash_file(Path(__file__)").replace(".read_text()", "")
-    key = f"from autograder.course.submissions.keys import hash_file\n{hashed}"
+    key = f"from autograder.course.digests import hash_file\n{hashed}"
     written(project, {"tests/kinds/test_words.py": key})
     assert "is not remembered" not in run(project, **ALL)
     assert ran(fresh(project)) == {"holds"}

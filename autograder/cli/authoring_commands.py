@@ -71,6 +71,9 @@ def verify(
         list[str] | None,
         typer.Argument(metavar="[A[/E]]...", help="Assignments or exercises; all by default."),
     ] = None,
+    anew: Annotated[
+        bool, typer.Option("--anew", help="Also what was proved before and is as it was.")
+    ] = False,
     course: Where = Path(),
     json: Json = False,
 ) -> None:
@@ -80,6 +83,9 @@ def verify(
     own name, every check is failed by one, and no variant hides a mistake. The last columns say
     what is earned without a thought, and the largest share that one mistake costs.  Functions are
     tried on the inputs that this course's secret gives, once it has graded something.
+
+    What was proved before, and nothing has changed in its assignment since, is not proved again;
+    an exercise that is named always is.
     """
     from autograder.course.discover import load_assignment
     from autograder.course.proofs.guessing import guessed
@@ -99,7 +105,7 @@ def verify(
     counting: list[str] = []
     for id in wanted or found.ids():
         loaded = load_assignment(found, id, wanted.get(id, ()))
-        proofs += prove(loaded, wanted.get(id), secret=secret)
+        proofs += prove(loaded, wanted.get(id), secret=secret, anew=anew or bool(wanted.get(id)))
         counting += [] if wanted.get(id) else in_words(loaded)
     if json:
         import json as json_module
@@ -114,6 +120,9 @@ def verify(
         print(text, file=sys.stderr)
     if too_easy or any(proof.problems for proof in proofs):
         raise typer.Exit(1)
+
+
+_PROVED = ("proved", "proved before")
 
 
 def _show(proofs: Sequence[Proof]) -> None:
@@ -135,7 +144,7 @@ def _show(proofs: Sequence[Proof]) -> None:
             *map(str, numbers),
             f"{proof.blind:g}",
             f"{proof.dearest.share:.0%}" if proof.dearest else "",
-            f"{len(proof.problems)} problems" if proof.problems else "proved",
+            f"{len(proof.problems)} problems" if proof.problems else _PROVED[proof.before],
         )
     console = Console()
     console.width = max(console.width, 120)  # a table that is cut says less than one that wraps

@@ -13,6 +13,7 @@ from autograder.course.proofs.verify import verify
 from autograder.course.release import carrying
 from autograder.course.release.build import build
 from autograder.course.release.carrying import given_sources
+from autograder.course.release.kept import modules
 from autograder.course.release.releasable import problems
 from autograder.course.submissions import keys
 from autograder.course.submissions.grade import Grader
@@ -155,6 +156,12 @@ def notebook(folder, cells, id="scaler"):
     made[-1]["metadata"] = {"nbgrader": {"grade_id": id}}
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "a01_first.ipynb").write_text(json.dumps({"cells": made}))
+
+
+def test_what_an_exercise_is_loaded_from_has_what_it_builds_on(course):
+    assignment = load_assignment(course(), "a02_second")
+    found = modules(assignment, assignment.sound.values())
+    assert {path.name for path in found} == {"stack.py", "scaler.py"}
 
 
 @pytest.fixture

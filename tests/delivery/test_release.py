@@ -205,7 +205,7 @@ def test_what_is_guessed_is_found_out_anew_where_something_has_changed(sky, monk
     for _ in range(2):
         generate(course, ["a01_sky"])
     assert len(asked) == 1
-    (course.root / "records" / ".guesses.json").write_text("[")
+    (course.root / "records" / ".a01_sky.json").write_text("[")
     generate(course, ["a01_sky"])
     assert len(asked) == 2
     module = course.root / "reference" / "a01_sky" / "sky.py"

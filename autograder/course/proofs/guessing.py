@@ -5,11 +5,9 @@
 
 from __future__ import annotations
 
-import contextlib
-import hashlib
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import groupby, zip_longest
 from math import ceil
 from typing import Any
@@ -17,18 +15,16 @@ from typing import Any
 from autograder.course.author_errors import raised
 from autograder.course.config import CONFIG, Course, CourseError, line_of
 from autograder.course.discover import Assignment
-from autograder.course.files import make_private, write_atomically
 from autograder.course.proofs.blind import blind_guess
-from autograder.course.release.datafiles import folder_of
 from autograder.course.release.drawing import all_drawn
-from autograder.course.submissions.keys import GRADING, engine_digest, hash_file
+from autograder.course.release.kept import Kept
 from autograder.exercise import Exercise
 from autograder.grading.results import hundredths
 
 #: Answers without a thought earn at most this share of a whole assignment's points.
 GUESSED = 0.02
 
-_FILE = ".guesses.json"
+_KEPT = "guesses"
 
 
 @dataclass(frozen=True)
@@ -96,83 +92,23 @@ def hold_to_limit(assignment: Assignment) -> None:
     """
     if assignment.broken:
         return
-    kept = _Kept(assignment)
-    found = [
-        Guessed(assignment.id, id, exercise.points, guesses=kept.of(exercise))
-        for id, exercise in assignment.sound.items()
-    ]
-    kept.write()
-    if said := guessed(found, assignment.course):
+    course = assignment.course
+    with Kept(assignment) as kept:
+        found = [
+            Guessed(assignment.id, id, exercise.points, guesses=tuple(guesses))
+            for id, exercise in assignment.sound.items()
+            for guesses in [kept.of(exercise, _KEPT, partial(_tried, exercise, course.id))]
+        ]
+    if said := guessed(found, course):
         raise CourseError(said[0])
 
 
 def keep(assignment: Assignment, found: Sequence[Guessed]) -> None:
     """Keep what was found just now."""
-    kept = _Kept(assignment)
-    for each in found:
-        if exercise := assignment.sound.get(each.exercise):
-            kept.put(exercise, each.guesses)
-    kept.write()
-
-
-class _Kept:
-    """What was found before, in a file of the course.
-
-    A function that does nothing takes as long to try as all mistakes together.
-    """
-
-    def __init__(self, assignment: Assignment) -> None:
-        self._assignment = assignment
-        self._path = assignment.course.root / "records" / _FILE
-        self._engine = engine_digest(*GRADING)
-        self._known = self._before = _read(self._path)
-
-    def of(self, exercise: Exercise) -> tuple[float, ...]:
-        """Return what was kept of an exercise, or find out."""
-        key, points = self._known.get(self._name(exercise), ("", ()))
-        if key != self._key(exercise):
-            points = _tried(exercise, self._assignment.course.id)
-            self.put(exercise, points)
-        return points
-
-    def put(self, exercise: Exercise, points: tuple[float, ...]) -> None:
-        """Remember it."""
-        self._known = {**self._known, self._name(exercise): (self._key(exercise), points)}
-
-    def write(self) -> None:
-        """Write down what is new, if that can be: it is only found out once more otherwise."""
-        if self._known == self._before:
-            return
-        private, folder = self._assignment.course.private
-        with contextlib.suppress(CourseError):
-            make_private(self._path.parent, folder)
-            write_atomically(self._path, json.dumps(self._known).encode(), mode=private)
-
-    def _name(self, exercise: Exercise) -> str:
-        return f"{self._assignment.id}/{exercise.id}"
-
-    def _key(self, exercise: Exercise) -> str:
-        """Hash all that it depends on: module, helpers, data, what is carried, and the engine."""
-        course, id = self._assignment.course, self._assignment.id
-        references = course.root / "reference"
-        own = references / id / f"{exercise.id}.py"
-        modules = references.glob("*/*.py") if exercise.carried else [own]
-        files = [*references.glob("*.py"), *modules, *folder_of(course, id).glob("*")]
-        settings = f"{course.id} {course.gpu}".encode()
-        parts = [self._engine, settings, *map(hash_file, sorted(files))]
-        return hashlib.sha256(b"\0".join(parts)).hexdigest()
-
-
-def _read(path: Any) -> dict[str, tuple[str, tuple[float, ...]]]:
-    """Return what was kept; nothing where that can't be read."""
-    try:
-        content = json.loads(path.read_bytes())
-        return {
-            str(name): (str(key), tuple(float(each) for each in points))
-            for name, (key, points) in content.items()
-        }
-    except (OSError, ValueError, TypeError, AttributeError):
-        return {}
+    with Kept(assignment) as kept:
+        for each in found:
+            if exercise := assignment.sound.get(each.exercise):
+                kept.put(exercise, _KEPT, each.guesses)
 
 
 def earned_blindly(exercise: Exercise, pool: Sequence[Any]) -> tuple[float, ...]:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import contextlib
 import io
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from autograder.course.author_errors import raised
 from autograder.course.config import Course
-from autograder.course.discover import Assignment, Broken
+from autograder.course.digests import hash_file
+from autograder.course.discover import Assignment, Broken, text_of
 from autograder.course.proofs.building import asked_problems, building_problems
 from autograder.course.proofs.discrimination import Hidden, Twins, part_twins
 from autograder.course.proofs.distances import Distance
@@ -25,12 +26,16 @@ from autograder.course.proofs.prices import Price, part_prices
 from autograder.course.proofs.vacuous import Vacuous, vacuous
 from autograder.course.release.datafiles import data_problems
 from autograder.course.release.drawing import all_drawn
+from autograder.course.release.kept import Kept, modules
+from autograder.course.typed_json import converted
 from autograder.exercise import Exercise
 from autograder.exercise.answers.kind import Undecided
 from autograder.exercise.words.variants import Draws, hidden_mistakes, rng_for
 from autograder.grading.checks import grade_checks
 from autograder.grading.parts import grade_parts
 from autograder.grading.pricing import DEAREST
+
+_KEPT = "proof"
 
 
 @dataclass(frozen=True)
@@ -50,6 +55,8 @@ class Proof(Guessed):
         What each mistake costs: the points of a function, or of all parts by follow-through.
     vacuous
         What functions earn that do nothing.
+    before
+        Was this proved earlier, with nothing changed since?
     """
 
     parts: int = 0
@@ -63,6 +70,7 @@ class Proof(Guessed):
     distances: list[Distance] = field(default_factory=list)
     prices: list[Price] = field(default_factory=list)
     vacuous: list[Vacuous] = field(default_factory=list)
+    before: bool = False
 
     @property
     def dearest(self) -> Price | None:
@@ -76,6 +84,7 @@ def verify(
     *,
     secret: str = "",
     variants: int | None = None,
+    anew: bool = True,
 ) -> list[Proof]:
     """Prove every exercise of an assignment, or those wanted; none stops the others.
 
@@ -83,16 +92,30 @@ def verify(
 
     Functions are tried on the inputs that the ``secret`` of a course gives, as they are graded;
     without one on those that students see. Answers are tried with so many of the ``variants``,
-    by default with all.
+    by default with all. Unless all is proved ``anew``, what was proved before is not tried again
+    where nothing has changed on which that depends.
     """
     files = {} if exercises else data_problems(assignment.course, assignment.id)
-    proofs = [
-        _proof(assignment, id, exercise, secret, variants)
-        for id, exercise in assignment.exercises.items()
-        if not exercises or id in exercises
-    ]
+    proofs = []
+    with Kept(assignment, _beside(assignment, secret, variants)) as kept:
+        for id, exercise in assignment.exercises.items():
+            if exercises and id not in exercises:
+                continue
+            if isinstance(exercise, Exercise) and not anew and (known := kept.get(exercise, _KEPT)):
+                proofs.append(replace(converted(known, Proof), before=True))
+                continue
+            proofs.append(proof := _proof(assignment, id, exercise, secret, variants))
+            if isinstance(exercise, Exercise) and not exercises and not proof.problems:
+                kept.put(exercise, _KEPT, asdict(proof))
     keep(assignment, [proof for proof in proofs if proof.variants])  # `generate` asks for it
     return [Proof(assignment.id, name, problems=said) for name, said in files.items()] + proofs
+
+
+def _beside(assignment: Assignment, secret: str, variants: int | None) -> list[bytes]:
+    """Hash what proofs depend on besides the exercise: stubs, and what is asked for before it."""
+    files = {text_of(assignment.course, assignment.id)}
+    files |= modules(assignment, assignment.sound.values())
+    return [secret.encode(), repr(variants).encode(), *map(hash_file, sorted(files))]
 
 
 def verify_helpers(course: Course) -> list[Proof]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +18,10 @@ from autograder.course.discover import Assignment, SourceCell
 from autograder.course.release.carrying import carried
 from autograder.course.release.datafiles import digests, written
 from autograder.course.release.drawing import drawn
+from autograder.course.release.kept import Kept
 from autograder.course.release.overview import told
 from autograder.course.release.plain_json import alike, dump
-from autograder.course.release.practising import DIGITS, HELP, help_with
+from autograder.course.release.practising import DIGITS, HELP, helped
 from autograder.course.release.recording import record
 from autograder.course.release.releasable import problems
 from autograder.course.release.shipping import shipped
@@ -67,20 +69,22 @@ def build(assignment: Assignment) -> dict[str, bytes]:
         raise CourseError("\n".join([f"{assignment.id} can't be released:", *wrong]))
     files = written(assignment.course, assignment.id)
     course = assignment.course.id
-    variants = {id: drawn(exercise, course) for id, exercise in assignment.sound.items()}
+    with Kept(assignment) as kept:
+        found = {
+            id: kept.of(exercise, "release", partial(_worked_out, exercise, course))
+            for id, exercise in assignment.sound.items()
+        }
     data: CheckFile = {
         "schema": SCHEMA,
         "course": course,
         "assignment": assignment.id,
-        "exercises": {
-            id: record(exercise, variants[id]) for id, exercise in assignment.sound.items()
-        },
+        "exercises": {id: each["check"] for id, each in found.items()},
     }
     if code := carried(assignment):
         data["carried"] = code
     if files:
         data["data"] = digests(files)
-    helping = help_with(assignment, variants, data["exercises"])
+    helping: dict[str, Help] = {id: each["help"] for id, each in found.items()}
     answers = [part.answer for exercise in assignment.sound.values() for part in exercise.parts]
     return {
         f"{assignment.id}.ipynb": _notebook(assignment, helping),
@@ -89,6 +93,14 @@ def build(assignment: Assignment) -> dict[str, bytes]:
         "check.json": dump(data),
         **({HELP: dump(helping)} if helping else {}),
     }
+
+
+def _worked_out(exercise: Exercise, course: str) -> dict[str, Any]:
+    """Return what check.json and help.json say of an exercise."""
+    variants = drawn(exercise, course)
+    recorded = record(exercise, variants)
+    graded = [known for _, known in variants]
+    return {"check": recorded, "help": helped(exercise, course, graded, recorded["functions"])}
 
 
 def stale(files: Mapping[str, bytes], folder: Path) -> list[str]:

@@ -23,6 +23,11 @@ def folder_of(course: Course, assignment: str) -> Path:
     return course.root / "assignments" / assignment / "data"
 
 
+def data_files(course: Course) -> set[Path]:
+    """Return the data files of all assignments: a reference may read those of another one."""
+    return {*(course.root / "assignments").glob("*/data/*")}
+
+
 def written(course: Course, assignment: str) -> dict[str, bytes]:
     """Return the data files of an assignment by name, as its authors have them."""
     paths = sorted(folder_of(course, assignment).glob("[!._]*"))

@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 
 from autograder.course.config import CourseError
-from autograder.course.discover import Assignment
 from autograder.course.release.asked import encode_variant, hint_of
 from autograder.course.release.plain_json import alike
 from autograder.course.release.practice_inputs import tried_functions
@@ -29,7 +28,7 @@ from autograder.student.released_files import (
     Practice,
     PracticePart,
     PracticeSet,
-    RecordedExercise,
+    RecordedFunction,
     Worked,
 )
 
@@ -44,38 +43,37 @@ _STEP = 1e-4  # of the largest number: by so much an earlier answer is moved
 _NO_VALUE = (FormatError, ArithmeticError, LookupError, ValueError, TypeError)
 
 
-def help_with(
-    assignment: Assignment,
-    variants: Mapping[str, Sequence[tuple[Any, Known]]],
-    recorded: Mapping[str, RecordedExercise],
-) -> dict[str, Help]:
-    """Return by exercise what there is to practise with, and its hints.
+def helped(
+    exercise: Exercise,
+    course: str,
+    graded: Sequence[Known],
+    functions: Sequence[RecordedFunction],
+) -> Help:
+    """Return what there is to practise an exercise with, and its hints.
 
     Parameters
     ----------
-    recorded
-        What check.json says of each exercise.
+    graded
+        The variants of the release, with the right answers.
+    functions
+        What check.json says of its functions.
 
     Raises
     ------
     CourseError
         If numbers that an author gives for practice can't be used.
     """
-    found: dict[str, Help] = {}
-    for id, exercise in assignment.sound.items():
-        entry: Help = {}
-        graded = [known for _, known in variants[id]]
-        practice = practised(exercise, assignment.course.id, graded)
-        if functions := tried_functions(exercise, recorded[id]["functions"]):
-            practice = {**(practice or {"parts": [], "sets": []}), "functions": functions}
-        if practice:
-            entry["practice"] = practice
-        else:
-            entry["unpractised"] = why_not(exercise)
-        if exercise.hints:
-            entry["hints"] = [*exercise.hints]
-        found[id] = entry
-    return found
+    entry: Help = {}
+    practice = practised(exercise, course, graded)
+    if tried := tried_functions(exercise, functions):
+        practice = {**(practice or {"parts": [], "sets": []}), "functions": tried}
+    if practice:
+        entry["practice"] = practice
+    else:
+        entry["unpractised"] = why_not(exercise)
+    if exercise.hints:
+        entry["hints"] = [*exercise.hints]
+    return entry
 
 
 def why_not(exercise: Exercise) -> str:

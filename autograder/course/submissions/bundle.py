@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from autograder.course.config import CONFIG, Course, CourseError
+from autograder.course.digests import engine_digest
 from autograder.course.people.roster import roster_file
 from autograder.course.secret import FILE as SECRET
 from autograder.course.secret import secret_of
-from autograder.course.submissions.keys import engine_digest
 
 _CARRIES = re.compile(r"""carries\(\s*["'](\w+)/""")
 _EPOCH = (

@@ -4,24 +4,18 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import stat
-from collections.abc import Iterable
 from functools import cached_property
 from pathlib import Path
 
-import autograder
 from autograder.course.config import Course
+from autograder.course.digests import GRADING, engine_digest, hash_file, hash_of
 from autograder.course.limits import notebook_limits
 from autograder.course.people.roster import Person, declared, whose_numbers
 from autograder.course.release.handed_out import Release
 from autograder.course.secret import secret_of
 from autograder.course.submissions.handed_in import MAX_BYTES, Handed, Unreadable, read_notebook
 from autograder.course.typed_json import decoded
-from autograder.exercise.answers.registry import brought
 from autograder.student.released_files import CheckFile
-
-#: The layers of the engine that a grade depends on; what delivers it lies above them.
-GRADING = ("student", "algebra", "exercise", "sandbox", "grading", "course")
 
 
 class Keys:
@@ -48,7 +42,7 @@ class Keys:
         if handed.assignment not in self._assignments:
             self._assignments[handed.assignment] = self._assignment(handed.assignment)
         numbers = self._numbers_of(handed).encode()
-        return _hash([content, numbers, self._assignments[handed.assignment]]).hex()
+        return hash_of([content, numbers, self._assignments[handed.assignment]]).hex()
 
     def _assignment(self, assignment: str) -> bytes:
         """Hash all that the submissions of an assignment have in common."""
@@ -58,7 +52,7 @@ class Keys:
         counting = course.counting.get(assignment)
         own = sorted((id, course.exercise_limits.get(id)) for id in exercises)
         settings = repr((granted, counting, own)).encode()
-        return _hash(
+        return hash_of(
             [settings, self._engine, self._secret, *map(hash_file, files_of(course, assignment))]
         )
 
@@ -73,17 +67,6 @@ class Keys:
     @cached_property
     def _people(self) -> dict[str, Person]:
         return {person.id: person for person in declared(self._course)}
-
-
-def engine_digest(*layers: str) -> bytes:
-    """Hash the source files of the engine, and of packages that bring kinds of answers.
-
-    Of some layers alone where they are named.
-    """
-    root = Path(autograder.__file__).parent
-    folders = [root / layer for layer in layers] or [root]
-    files = [path for folder in folders for path in sorted(folder.rglob("*.py"))]
-    return _hash(map(hash_file, [*files, *brought()]))
 
 
 def files_of(course: Course, assignment: str) -> list[Path]:
@@ -107,21 +90,3 @@ def _built_on(release: Path, assignment: str) -> list[str]:
             below = {each["assignment"] for each in data.get("carried", {}).values()}
             found += sorted(below.difference(found))
     return found
-
-
-def _hash(parts: Iterable[bytes]) -> bytes:
-    return hashlib.sha256(b"\0".join(parts)).digest()
-
-
-def hash_file(path: Path, most: int | None = None) -> bytes:
-    """Hash a file; of one that can't be read, or is larger than is read, say so."""
-    try:
-        status = path.stat()
-        if not stat.S_ISREG(status.st_mode):  # a pipe would be waited for
-            return b"no file"
-        if most is not None and status.st_size > most:
-            return b"%d bytes" % status.st_size
-        with path.open("rb") as file:
-            return hashlib.file_digest(file, "sha256").digest()
-    except OSError as error:
-        return repr(error).encode()

@@ -15,12 +15,12 @@ from datetime import datetime
 from pathlib import Path
 
 from autograder.course.config import CONFIG, Course, CourseError
+from autograder.course.digests import engine_digest
 from autograder.course.lock import watching
 from autograder.course.people.roster import roster_file
 from autograder.course.settings import WHEN
 from autograder.course.submissions.grading_options import DEFAULT, GradingOptions
 from autograder.course.submissions.handed_in import Handed, submissions
-from autograder.course.submissions.keys import engine_digest
 from autograder.course.submissions.records import recorded
 from autograder.delivery.department.arrivals import Arrivals, Inbound, Stamp, stamp
 from autograder.delivery.department.grading import grade_and_save
