@@ -205,7 +205,8 @@ factors = None         # two numbers
 # another one. In text a derivative is `diff(…, t)`; `diff(m, t)` may stand in a line as it is.
 #
 # 1. `sigma_steps`: how does the deviation move? Lead `diff(s, t)` to a form in `z` and `d`.
-# 2. `other_steps`: lead `diff((u - m)/s, t)` to a form in `y`, `z`, `d`, `s`. What you found in 1 may be used.
+# 2. `other_steps`: lead `diff((u - m)/s, t)` to a form in `y`, `z`, `d`, `s`. What you found in 1 may be used;
+#    a factor that is wrong there is paid for there.
 # 3. `own_steps`: lead `diff((t - m)/s, t)` to a form in `z`, `d`, `s`.
 #
 # Read them off for all $i$, $j$ at once: can you write the Jacobian as a matrix, with $I$, the matrix of ones and

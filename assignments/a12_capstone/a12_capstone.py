@@ -256,7 +256,8 @@ def loss_and_grads(
 # - The gradients are those of your own `loss_and_grads`. Nothing but NumPy is needed then, and one step should
 #   take some 20 ms.
 # - Whoever leaves part 2 out gets them: take the `#` away in the next cell and run it. Code comes in its place that
-#   defines `loss_and_grads` by torch's layers. It is for training alone and earns nothing in part 2.
+#   defines `loss_and_grads` by torch's layers. It is for training alone and earns nothing in part 2. With wrong gradients a
+#   model learns badly, and that costs points here: as long as yours fail a check, train with those that are given.
 #
 # How it is graded. The grader calls `train` once, with a width of its own, and that may take 300 seconds of processor time; our
 # own takes 5 to 10. It puts your weights into the model of part 1, which must therefore be the one

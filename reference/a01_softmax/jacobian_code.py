@@ -138,6 +138,13 @@ def outer_part_added(z):
 
 
 @exercise.misconception
+def own_probability_twice(z):
+    """You wrote p_i (δ_ij − p_i). The probability in the bracket is that of the other index."""
+    p = softmax(z)
+    return p[..., :, None] * (np.eye(p.shape[-1]) - p[..., :, None])
+
+
+@exercise.misconception
 def overflows(z):
     """exp overflows for large logits. Use a softmax that shifts them first."""
     e = np.exp(z)
@@ -226,6 +233,13 @@ def product_needs_no_matrix(call, rng):
 def mean_not_subtracted(z, v):
     """This is p v, entry by entry: what each logit does through the sum below is missing."""
     return softmax(z) * v
+
+
+@exercise.misconception
+def mean_of_the_whole_batch(z, v):
+    """For a batch, your sum of p v ran over all its vectors. Each of them has a mean of its own."""
+    p = softmax(z)
+    return p * (v - (p * v).sum())
 
 
 @exercise.misconception

@@ -200,6 +200,13 @@ def axis_ignored(x, axis=-1):
 
 
 @exercise.misconception
+def summed_along_the_last_axis(x, axis=-1):
+    """Your sum runs along the last axis, whatever `axis` is. It belongs to that axis, too."""
+    e = np.exp(as_float(x) - x.max(axis=axis, keepdims=True))
+    return e / e.sum(axis=-1, keepdims=True)
+
+
+@exercise.misconception
 def not_shifted(x, axis=-1):
     """exp overflows (or all of it underflows). A common shift changes no probability: use one."""
     e = np.exp(as_float(x))

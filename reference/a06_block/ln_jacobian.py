@@ -5,8 +5,9 @@ improving layer normalization", section 3.
 """
 
 import numpy as np
+import sympy
 
-from autograder.algebra import Chain
+from autograder.algebra import Chain, parse
 from autograder.exercise import Count, Derivation, Exercise, Formula, Numbers
 
 exercise = Exercise(
@@ -34,13 +35,13 @@ definitions = {
 }
 
 
-def chain(start, target, final_names):
-    """Return a derivation about one varying entry."""
+def chain(start, target, final_names, factor=1):
+    """Return a derivation about one varying entry, where ∂s/∂t is so many times z/d."""
     return Chain(
         start=start,
         target=target,
         names=names,
-        definitions=definitions,
+        definitions=definitions | {"s": f"sqrt(({factor})*((t^2 + Q)/d - m^2))"},
         final_names=final_names,
         assumptions={"d": "positive", "Q": "positive"},
     )
@@ -49,6 +50,15 @@ def chain(start, target, final_names):
 sigma_chain = chain("diff(s, t)", "z/d", ("z", "d"))
 other_chain = chain("diff((u - m)/s, t)", "-(1 + y*z)/(d*s)", ("y", "z", "d", "s"))
 own_chain = chain("diff((t - m)/s, t)", "(1 - 1/d - z^2/d)/s", ("z", "d", "s"))
+
+
+def own_factor(sigma_steps):
+    """Return how many times z/d the student's own ∂s/∂t is, if it is a multiple of that."""
+    z, d = parse("z"), parse("d")
+    factor = sympy.simplify(parse(sigma_steps.end) * d / z)
+    if not factor.is_positive:
+        raise ValueError("from this nothing follows")
+    return factor
 
 
 OTHER_SIGMA_STEPS = (
@@ -109,6 +119,14 @@ def other_steps():
     ]
 
 
+@other_steps.restated
+def other_by_the_own_deviation(sigma_steps):
+    """With the student's own derivative of the deviation."""
+    factor = own_factor(sigma_steps)
+    target = f"-(1 + ({factor})*y*z)/(d*s)"
+    return chain("diff((u - m)/s, t)", target, ("y", "z", "d", "s"), factor)
+
+
 @other_steps.alternative
 def other_by_product_rule():
     """A product with 1/σ."""
@@ -158,6 +176,14 @@ def own_steps():
         "((1 - 1/d)*s - (t - m)*z/d)/s^2",
         "(1 - 1/d)/s - z^2/(d*s)",
     ]
+
+
+@own_steps.restated
+def own_by_the_own_deviation(sigma_steps):
+    """With the student's own derivative of the deviation."""
+    factor = own_factor(sigma_steps)
+    target = f"(1 - 1/d - ({factor})*z^2/d)/s"
+    return chain("diff((t - m)/s, t)", target, ("z", "d", "s"), factor)
 
 
 @own_steps.alternative

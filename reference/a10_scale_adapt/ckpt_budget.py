@@ -267,6 +267,18 @@ def own_runs_too(L, s):
     return least_runs(L, s) + L
 
 
+@exercise.misconception
+def own_runs_with_one_slot(L, s):
+    """With one slot left you count a layer's run in its own backward step. It is not counted."""
+    found = [n * (n + 1) // 2 for n in range(L + 1)]
+    for _ in range(min(s, L) - 1):
+        longer = [0, 0]
+        for n in range(2, L + 1):
+            longer.append(min(k + found[n - k] + longer[k] for k in range(1, n)))
+        found = longer
+    return found[L]
+
+
 @exercise.misconception(credit=0.5)
 def only_what_is_run_again(L, s):
     """You left out the first pass. It runs all layers but the last one, and is counted."""

@@ -145,6 +145,24 @@ def kept_mass_held(z, y, k, renormalise):
 
 
 @exercise.misconception(credit=0.4)
+def plain_gate_in_front(z, y, k, renormalise):
+    """The gate in front of your bracket isn't renormalised, and the one inside is."""
+    if not renormalise:
+        return router_gradient(z, y, k, False)
+    kept = np.sort(softmax(z))[-k:].sum()
+    return router_gradient(z, y, k, True) * kept
+
+
+@exercise.misconception(credit=0.4)
+def chosen_by_outputs(z, y, k, renormalise):
+    """You chose the experts that return most. The logits choose, before any expert is run."""
+    chosen = np.isin(np.arange(len(z)), np.argsort(-y)[:k])
+    g = softmax(np.where(chosen, z, -np.inf)) if renormalise else softmax(z)
+    values = np.where(chosen, y, 0)
+    return g * (values - g @ values)
+
+
+@exercise.misconception(credit=0.4)
 def normalisation_ignored(z, y, k, renormalise):
     """The flag changes nothing in yours. Which logits stand in the denominator?"""
     return router_gradient(z, y, k, not renormalise)
@@ -245,10 +263,10 @@ def output_for_the_loss():
 
 
 @stepped.misconception()
-def output_of_all_experts():
+def output_of_all_experts(router_gradient):
     """You took the output of all four experts. Only the two that are chosen are in it."""
     off = softmax(Z) @ Y - WANTED
-    return Z - RATE * off * router_gradient(Z, Y, 2, False)
+    return Z - RATE * off * np.asarray(router_gradient(Z, Y, 2, False))
 
 
 @stepped.misconception()
