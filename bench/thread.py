@@ -308,6 +308,12 @@ def stretched():
     }
 
 
+def on_twice_as_many():
+    """a13: nats on twice as many symbols, in the second half."""
+    found = stretched()
+    return {name: found[name] for name in ("second_half", "guessing")}
+
+
 #: What a notebook shows of the model; each entry with the decimals that are written there.
 SHOWN = {
     "a01_softmax": how_sure,
@@ -321,6 +327,7 @@ SHOWN = {
     "a09_efficient": fewer_keys,
     "a10_scale_adapt": fewer_bits,
     "a11_theory": votes,
+    "a13_modern": on_twice_as_many,
 }
 
 #: What a notebook says of it in words alone.

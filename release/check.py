@@ -7,9 +7,11 @@
     practice("exercise")         other numbers; with answers, at once what is right
     solution()                   how the answers to these other numbers come out
     hint("exercise")             something to help you on
+    moving(draw, "name", […], 1)  a picture with a slider
+    check("exercise", answer="part")    whether this answer is right, where your course offers it
 
-There are no solutions of graded answers in this file or in those beside it, and grading uses none
-of them.  It needs numpy and nothing else.
+There are no solutions of graded answers to be read in this file or in those beside it, and grading
+uses none of them.  It needs numpy and nothing else.
 """
 
 from __future__ import annotations
@@ -32,6 +34,7 @@ from typing import TYPE_CHECKING, Any
 from typing import TYPE_CHECKING, Any, NamedTuple
 import array as arrays
 import ast
+import base64
 import builtins
 import contextlib
 import difflib
@@ -2426,6 +2429,192 @@ def too_coarse(written: Any, given: Any, expected: Any) -> tuple[Any, Any]:
     return rounded, cut
 
 
+#: Of scrypt: 16 MiB for each key.
+COST, BLOCK = 1 << 14, 8
+#: So many keys are tried for one answer, to find the one that it was locked with.
+KEYS = 128
+_TAG = 8  # bytes by which a key knows its box
+
+_FOLLOWS = "what follows from an earlier answer of yours may count all the same"
+
+
+def place_of(course: str, exercise: str, part: str, variant: int) -> str:
+    """Return what tells the boxes of a part and a variant from all others."""
+    return "\0".join((course, exercise, part, str(variant)))
+
+
+def rounded(value: Any, grid: float, shift: float) -> str:
+    """Return the cells of a grid that numbers lie in, as text.
+
+    >>> rounded([0.26, -0.1], 0.1, 0.05), rounded([7], 1, -0.5)
+    ('2,-2', '7')
+    """
+    numbers = np.ravel(np.asarray(value, dtype=float))
+    return ",".join(str(math.floor((number - shift) / grid)) for number in numbers)
+
+
+def key_of(place: str, code: str, cells: str, number: int) -> bytes:
+    """Return a key, slowly."""
+    secret = "\0".join((code, cells, str(number))).encode()
+    return hashlib.scrypt(secret, salt=place.encode(), n=COST, r=BLOCK, p=1, dklen=32)
+
+
+def locked(key: bytes, content: dict[str, Any]) -> str:
+    """Put something into a box; a key is for one box alone."""
+    text = json.dumps(content).encode()
+    tag, stream = _from(key, len(text))
+    return base64.b64encode(tag + _mixed(text, stream)).decode()
+
+
+def unlocked(key: bytes, boxes: list[str]) -> dict[str, Any] | None:
+    """Return what is in the box that a key is for, if there is one."""
+    for box in map(base64.b64decode, boxes):
+        tag, stream = _from(key, len(box) - _TAG)
+        if box.startswith(tag):
+            found: dict[str, Any] = json.loads(_mixed(box[_TAG:], stream))
+            return found
+    return None
+
+
+def seal_of(place: str, code: str) -> str:
+    """Return by what a code is known to be the one; it is far too long to be found by trying."""
+    return hashlib.sha256(f"{place}\0{code}".encode()).hexdigest()[:16]
+
+
+def looked(
+    exercise: str, found: Any, student: str, notebook: dict[str, Any], part: Any, code: str
+) -> list[str]:
+    """Say of the answer to one part whether it is right.
+
+    Parameters
+    ----------
+    found
+        What check.json says of the exercise.
+    notebook
+        The variables of the notebook.
+    part
+        The name of the part, or True where there is but one.
+    code
+        What the course gave for this look, where it asks for one.
+    """
+    looks = _looks().get(exercise, {})
+    name = next(iter(looks)) if part is True and len(looks) == 1 else part
+    title = f"{exercise}, a look"
+    if name not in looks:
+        there_are = ", ".join(f'answer="{each}"' for each in looks)
+        return [title, f"  There is {f'one at {there_are}' if looks else 'none here'}."]
+    variant, look = variant_of(exercise, found, student), looks[name]
+    if variant is None:
+        return [title, '  Whose? Type your id into student("…") at the top and run that cell.']
+    boxes, place = look["boxes"][variant], place_of(contents()["course"], exercise, name, variant)
+    code = code.replace("-", "").strip().upper()
+    if (seal := boxes.get("seal")) and seal != seal_of(place, code):
+        asks = "It needs a code: ask for one, and say which part" if not code else "This is no code"
+        return [title, f"  {asks}; it is for your id and this part alone."]
+    if name not in notebook or is_blank(notebook[name]):
+        return [title, f"  – blank    {name}"]
+    (asked,) = (each for each in found["parts"] if each["name"] == name)
+    hint = asked["hint"]
+    hint = {**hint, **hint["varies"][variant]} if "varies" in hint else hint
+    try:
+        answer = read(notebook[name], hint)
+    except FormatError as why:
+        return [title, f"  ✗ form     {name}: {why}"]
+    except Exception:  # nothing that anybody would take for an answer
+        return [title, f"  ✗ form     {name}: it can't be read, being {brief(notebook[name])}"]
+    return [title, _said(name, look, hint["kind"], answer, _inside(look, boxes, place, code, answer))]
+
+
+def _inside(
+    look: Look, boxes: LookBoxes, place: str, code: str, answer: Reading
+) -> dict[str, Any]:
+    """Return what an answer opens, or nothing."""
+    cells = rounded(answer.value, look["grid"], boxes["shift"])
+    keys = (key_of(place, code, cells, number) for number in range(KEYS))
+    opened = (unlocked(key, boxes["locked"]) for key in keys)
+    return next((content for content in opened if content is not None), {})
+
+
+def _said(name: str, look: Look, kind: str, answer: Reading, content: dict[str, Any]) -> str:
+    """Say how an answer is, by the rule that it is graded by."""
+    if says := content.get("says"):
+        return f"  ✗ mistake  {name}: {says}"
+    if "right" in content:
+        right = np.reshape(content["right"], np.shape(answer.value))
+        how = {"written": answer.entries} if kind == "numbers" else {}
+        judgement = JUDGES[kind](answer.value, right, look["rule"], **how)
+        if judgement.credit == 1:
+            return f"  ✓ right    {name}"
+        if judgement.note:
+            return f"  ~ partly   {name}: {judgement.feedback}"
+    return f"  ✗ wrong    {name}: not right to enough digits in all its numbers; {_FOLLOWS}"
+
+
+def _looks() -> dict[str, dict[str, Look]]:
+    path = Path(__file__).with_name("looks.json")
+    return json.loads(path.read_text("utf-8")) if path.is_file() else {}
+
+
+def _from(key: bytes, size: int) -> tuple[bytes, bytes]:
+    stream = hashlib.shake_256(key).digest(_TAG + size)
+    return stream[:_TAG], stream[_TAG:]
+
+
+def _mixed(text: bytes, stream: bytes) -> bytes:
+    return bytes(a ^ b for a, b in zip(text, stream))
+
+
+#: Draws a picture for a value; returns the figure, and in words what it shows.
+Draw = Callable[[Any], "tuple[Any, str]"]
+
+
+def show_moving(draw: Draw, name: str, choices: list[Any], first: Any) -> None:
+    """Show a picture for the first value; with a slider, where there are widgets."""
+    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+    still, says = _picture(draw, first)
+    if shell is None:
+        print(says)
+        return
+    shown = {"text/html": still}
+    if hasattr(shell, "kernel") and (widgets := _widgets()):
+        slider = widgets.SelectionSlider(
+            options=choices,
+            value=first,
+            description=name,
+            style={"description_width": "initial"},
+            layout={"width": "95%", "max_width": "30em"},
+        )
+        below = widgets.HTML(still)
+
+        def move(change: Any) -> None:
+            below.value, _ = _picture(draw, change["new"])
+
+        slider.observe(move, "value")
+        shown |= widgets.VBox([slider, below])._repr_mimebundle_()
+    display: Any = importlib.import_module("IPython.display").display
+    display({**shown, "text/plain": says}, raw=True)
+
+
+def _widgets() -> Any:
+    try:
+        return importlib.import_module("ipywidgets")
+    except ImportError:
+        return None
+
+
+def _picture(draw: Draw, value: Any) -> tuple[str, str]:
+    """Return a picture as HTML, with what it shows below it; and that.
+
+    A screen reader is told of the text whenever it changes; the picture itself says nothing more.
+    """
+    figure, says = draw(value)
+    content = io.BytesIO()
+    figure.savefig(content, format="png")
+    data = base64.b64encode(content.getvalue()).decode()
+    image = f'<img alt="" src="data:image/png;base64,{data}" style="max-width: 100%">'
+    return f'{image}<p role="status">{html.escape(says)}</p>', says
+
+
 class Said(NamedTuple):
     """What is said of one answer: how it is, in a word, and a sentence."""
 
@@ -3885,16 +4074,20 @@ def your_numbers(exercise: str) -> NumbersByName:
     return NumbersByName(numbers, lists=statements(found["parts"], numbers.pop(ORDERS, {})))
 
 
-def check(exercise: str) -> None:
+def check(exercise: str, *, answer: str | bool = False, code: str = "") -> None:
     """Say how answers are read, and what the visible checks find in your function.
 
-    Whether an answer is right, and what the hidden checks find, you learn from your grade.
+    Whether an answer is right, and what the hidden checks find, you learn from your grade; where
+    your course offers a look, ``answer="a_part"`` tells it of the answer to this part.
     """
     notebook = sys._getframe(1).f_globals  # the variables and functions of your notebook
     found, message = find(exercise)
     if found is None:
         print(message)
         _tell_nbgrader([f"  ✗ {message}"])
+        return
+    if answer:
+        show(looked(exercise, found, _student, notebook, answer, code))
         return
     lines = [f"{exercise}: {found['title']}", *(f"  ✗ {said}" for said in file_problems())]
     if found["parts"]:
@@ -3983,4 +4176,13 @@ def hint(exercise: str, number: int = 1) -> None:
     """Show a hint: the first one, or the one of this number."""
     found, message = find(exercise)
     print(message if found is None else "\n".join(hint_lines(exercise, number)))
+
+
+def moving(draw: Draw, name: str, choices: list[Any], first: Any) -> None:
+    """Show a picture that a slider moves, where the notebook has ipywidgets; else it stands still.
+
+    ``draw`` is called with one of the choices, ``first`` at the beginning.  It returns a figure, made
+    with ``plt.Figure``, and a sentence on what this shows, which stands below for whoever can't see.
+    """
+    show_moving(draw, name, choices, first)
 

@@ -47,6 +47,42 @@ except ImportError:
     print("There is no matplotlib here. Below each picture's cell stands what it shows.")
 
 # %% [markdown]
+# ## First a picture
+#
+# A small model was trained to go on with texts such as `^BADGEBADGEBADGE`: a few letters from A to J, said again and
+# again. It has read `^BADGE`, and says how likely it thinks each letter is to come next. Beside it stands what is
+# exact.
+
+# %% tags=["demonstration"]
+in_echo = {
+    "model": [0.287, 0.104, 0.165, 0.2, 0.066, 0.11],
+    "exact": [0.25, 0.15, 0.15, 0.15, 0.15, 0.15],
+    "of_B": [0.462, 0.287, 0.191],
+    "entropy": [1.47, 1.9, 2.16],
+}
+
+
+def draw_echo():
+    _, axis = plt.subplots(figsize=(6, 2.8), layout="constrained")
+    places = range(6)
+    axis.bar([i - 0.2 for i in places], in_echo["model"], 0.4, color="tab:blue", label="model")
+    axis.bar([i + 0.2 for i in places], in_echo["exact"], 0.4, color="white", edgecolor="black", hatch="//", label="exact")
+    axis.set(xticks=list(places), xticklabels=list("BCFHIJ"), xlabel="next letter after ^BADGE", ylabel="probability")
+    axis.legend()
+    plt.show()
+
+
+if plt:
+    draw_echo()
+
+# %% [markdown]
+# *The picture:* six pairs of bars, one for each letter that may follow. The model gives B 0.287, and C, F, H, I and J
+# 0.104, 0.165, 0.2, 0.066 and 0.11. Exact would be 0.25 for B and 0.15 for each of the others.
+#
+# *What do you see?* Where do numbers come from that are all positive and add up to 1? And what would you change if the
+# model should be surer of itself? Keep your guess: near the end, *In a trained model* comes back to this picture.
+
+# %% [markdown]
 # ## 1 The function
 #
 # ### Five logits by hand
@@ -239,6 +275,28 @@ counterexample = None  # three numbers
 #
 # **With a condition.** That the cold limit is a single 1 and zeros otherwise holds only if *one*
 # logit is the largest. You will see what happens at a tie.
+#
+# The logits $(0, 1, 3)$ of the beginning once more: what does a temperature do to them?
+
+# %% tags=["demonstration"]
+def cooled(temperature):
+    powers = np.exp((np.array([0.0, 1.0, 3.0]) - 3) / temperature)
+    shares = powers / powers.sum()
+    figure = plt.Figure(figsize=(4.5, 2.6), layout="constrained")
+    axis = figure.subplots()
+    bars = axis.bar(["0", "1", "3"], shares, color="0.6", edgecolor="black")
+    axis.bar_label(bars, fmt="%.3f")
+    axis.set(xlabel="logit", ylabel="probability", ylim=(0, 1.15))
+    listed = ", ".join(f"{share:.3f}" for share in shares)
+    return figure, f"At the temperature {temperature} the probabilities are {listed}."
+
+
+if plt:
+    moving(cooled, "temperature", [0.25, 0.5, 1, 2, 4, 16], 1)
+
+# %% [markdown]
+# *The picture:* three bars for the logits 0, 1 and 3. At the temperature 1 they are 0.042, 0.114 and 0.844. At ¼ the last one is
+# 1 to three digits; at 16 the three are nearly equal, 0.311, 0.331 and 0.358.
 
 # %%
 your_numbers("softmax_temperature")
@@ -671,20 +729,8 @@ def gumbel_sample(z: "(n,)", size: int, rng: "seed or generator") -> "(size,), w
 # the unused letters C, F, H, I, J does, with $\tfrac15 \cdot \tfrac34 = 0.15$ each. And the model?
 
 # %% tags=["demonstration"]
-in_echo = {
-    "model": [0.287, 0.104, 0.165, 0.2, 0.066, 0.11],
-    "exact": [0.25, 0.15, 0.15, 0.15, 0.15, 0.15],
-    "of_B": [0.462, 0.287, 0.191],
-    "entropy": [1.47, 1.9, 2.16],
-}
 if plt:
-    figure, axis = plt.subplots(figsize=(6, 2.8), layout="constrained")
-    places = range(6)
-    axis.bar([i - 0.2 for i in places], in_echo["model"], 0.4, color="tab:blue", label="model")
-    axis.bar([i + 0.2 for i in places], in_echo["exact"], 0.4, color="white", edgecolor="black", hatch="//", label="exact")
-    axis.set(xticks=list(places), xticklabels=list("BCFHIJ"), xlabel="next letter after ^BADGE", ylabel="probability")
-    axis.legend()
-    plt.show()
+    draw_echo()  # once more
 
 # %% [markdown]
 # *The picture:* six pairs of bars. The model gives B 0.287, and C, F, H, I and J 0.104, 0.165, 0.2, 0.066 and 0.11. Exact

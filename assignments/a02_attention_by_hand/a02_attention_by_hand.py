@@ -52,6 +52,39 @@ except ImportError:
     plt = None  # everything else works without pictures
 
 # %% [markdown]
+# ## First a picture
+#
+# The small model of the first notebook has read `^BADGEBA`. Somewhere in it one letter, the last A, looks back at the
+# eight symbols so far: on the left with scores, on the right with weights.
+
+# %% tags=["demonstration"]
+in_echo = {
+    "scores": [13.15, 12.73, 10.07, 15.77, -5.79, 5.31, 3.18, -0.47],
+    "weights": [0.065, 0.043, 0.003, 0.889, 0, 0, 0, 0],
+}
+
+
+def draw_echo():
+    _, axes = plt.subplots(1, 2, figsize=(8, 2.6), layout="constrained")
+    for axis, (name, heights) in zip(axes, in_echo.items(), strict=True):
+        axis.bar_label(axis.bar(range(8), heights, color="tab:blue", edgecolor="black"), fontsize=8)
+        axis.set(title=name, xticks=range(8), xticklabels=list("^BADGEBA"), xlabel="key")
+        axis.margins(y=0.15)
+    plt.show()
+
+
+if plt:
+    draw_echo()
+
+# %% [markdown]
+# *The picture:* two bar charts over the symbols `^`, B, A, D, G, E, B, A. The scores are 13.15, 12.73, 10.07, 15.77,
+# −5.79, 5.31, 3.18 and −0.47. Of the weights D has 0.889, `^` 0.065, the first B 0.043, the first A 0.003, and the
+# others have less than 0.0005.
+#
+# *What do you see?* How do the bars on the right come from those on the left? And why is it D that this A looks for?
+# Keep your guess: near the end, *In a trained model* comes back to this picture.
+
+# %% [markdown]
 # ## 1. One query, three keys
 #
 # Your numbers are small enough to do everything in your head. Go through the three
@@ -470,17 +503,8 @@ tie = None  # one of "A", "B", "C", "D"
 # division by $\sqrt 8$:
 
 # %% tags=["demonstration"]
-in_echo = {
-    "scores": [13.15, 12.73, 10.07, 15.77, -5.79, 5.31, 3.18, -0.47],
-    "weights": [0.065, 0.043, 0.003, 0.889, 0, 0, 0, 0],
-}
 if plt:
-    figure, axes = plt.subplots(1, 2, figsize=(8, 2.6), layout="constrained")
-    for axis, (name, heights) in zip(axes, in_echo.items(), strict=True):
-        axis.bar_label(axis.bar(range(8), heights, color="tab:blue", edgecolor="black"), fontsize=8)
-        axis.set(title=name, xticks=range(8), xticklabels=list("^BADGEBA"), xlabel="key")
-        axis.margins(y=0.15)
-    plt.show()
+    draw_echo()  # once more
 
 # %% [markdown]
 # *The picture:* two bar charts over the keys `^`, B, A, D, G, E, B, A. The scores are 13.15, 12.73, 10.07, 15.77, −5.79, 5.31,

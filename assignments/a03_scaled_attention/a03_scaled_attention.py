@@ -48,6 +48,69 @@ except ImportError:
     plt = None  # everything works without pictures; below each one stands what it shows
 
 # %% [markdown]
+# ## First a picture
+#
+# Weights again, of one part of the small model that reads `^BADGEBADGE`: each row is a letter that looks, each column
+# one that is looked at, in percent. On the left as it was trained, on the right with one thing taken away.
+
+# %% tags=["demonstration"]
+in_echo = {
+    "masked": [
+        [100, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0],
+        [100, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0],
+        [100, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0],
+        [98, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0],
+        [72, 28, 0, 0, 0, 0, 0, 0, 0, 0, 0],
+        [69, 31, 0, 0, 0, 0, 0, 0, 0, 0, 0],
+        [23, 4, 73, 0, 0, 0, 0, 0, 0, 0, 0],
+        [7, 4, 0, 89, 0, 0, 0, 0, 0, 0, 0],
+        [0, 2, 0, 0, 97, 0, 0, 0, 0, 0, 0],
+        [0, 12, 0, 0, 0, 88, 0, 0, 0, 0, 0],
+        [0, 0, 0, 0, 0, 0, 100, 0, 0, 0, 0],
+    ],
+    "unmasked": [
+        [0, 0, 0, 0, 0, 0, 0, 0, 0, 100, 0],
+        [47, 3, 0, 0, 0, 0, 0, 0, 0, 49, 0],
+        [89, 11, 0, 0, 0, 0, 0, 0, 0, 0, 0],
+        [95, 0, 0, 0, 0, 0, 0, 0, 0, 5, 0],
+        [99, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0],
+        [96, 0, 0, 0, 0, 1, 3, 0, 0, 0, 0],
+        [19, 44, 28, 9, 0, 0, 0, 0, 0, 0, 0],
+        [3, 85, 7, 5, 0, 0, 0, 0, 0, 0, 0],
+        [14, 0, 0, 0, 0, 0, 0, 0, 0, 85, 0],
+        [1, 0, 2, 0, 90, 4, 3, 0, 0, 0, 0],
+        [0, 0, 0, 0, 0, 26, 74, 0, 0, 0, 0],
+    ],
+    "losses": [0.615, 6.363, 0.626, 0.651],
+    "spread": [26.1, 63.3],
+}
+
+
+def draw_echo():
+    _, axes = plt.subplots(1, 2, figsize=(8, 4), layout="constrained")
+    for axis, name in zip(axes, ["masked", "unmasked"], strict=True):
+        axis.imshow(in_echo[name], cmap="Blues", vmin=0, vmax=100)
+        for i, row in enumerate(in_echo[name]):
+            for j, percent in enumerate(row):
+                if percent:
+                    axis.text(j, i, percent, ha="center", va="center", fontsize=7, color="white" if percent > 60 else "black")
+        letters = list("^BADGEBADGE")
+        axis.set(title=name, xticks=range(11), xticklabels=letters, yticks=range(11), yticklabels=letters, xlabel="key", ylabel="query")
+    plt.show()
+
+
+if plt:
+    draw_echo()
+
+# %% [markdown]
+# *The picture:* two tables of eleven rows. On the left all is 0 above the diagonal; the first rows rest on `^`, and
+# from the second B on each row has one large number, of 73 to 100 percent. On the right numbers stand on both sides of
+# the diagonal, and the first row rests on the second G with 100 percent.
+#
+# *What do you see?* What was taken away? And what do the large numbers on the left have in common, from the seventh row
+# on? Keep your guess: near the end, *In a trained model* comes back to this picture.
+
+# %% [markdown]
 # ## 1 Why the root
 #
 # ### Variance of a dot product
@@ -744,47 +807,8 @@ class Attention(nn.Module):
 # head 1, layer 1, on `^BADGEBADGE`, as it was trained and with the mask taken away, the weights in percent:
 
 # %% tags=["demonstration"]
-in_echo = {
-    "masked": [
-        [100, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0],
-        [100, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0],
-        [100, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0],
-        [98, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0],
-        [72, 28, 0, 0, 0, 0, 0, 0, 0, 0, 0],
-        [69, 31, 0, 0, 0, 0, 0, 0, 0, 0, 0],
-        [23, 4, 73, 0, 0, 0, 0, 0, 0, 0, 0],
-        [7, 4, 0, 89, 0, 0, 0, 0, 0, 0, 0],
-        [0, 2, 0, 0, 97, 0, 0, 0, 0, 0, 0],
-        [0, 12, 0, 0, 0, 88, 0, 0, 0, 0, 0],
-        [0, 0, 0, 0, 0, 0, 100, 0, 0, 0, 0],
-    ],
-    "unmasked": [
-        [0, 0, 0, 0, 0, 0, 0, 0, 0, 100, 0],
-        [47, 3, 0, 0, 0, 0, 0, 0, 0, 49, 0],
-        [89, 11, 0, 0, 0, 0, 0, 0, 0, 0, 0],
-        [95, 0, 0, 0, 0, 0, 0, 0, 0, 5, 0],
-        [99, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0],
-        [96, 0, 0, 0, 0, 1, 3, 0, 0, 0, 0],
-        [19, 44, 28, 9, 0, 0, 0, 0, 0, 0, 0],
-        [3, 85, 7, 5, 0, 0, 0, 0, 0, 0, 0],
-        [14, 0, 0, 0, 0, 0, 0, 0, 0, 85, 0],
-        [1, 0, 2, 0, 90, 4, 3, 0, 0, 0, 0],
-        [0, 0, 0, 0, 0, 26, 74, 0, 0, 0, 0],
-    ],
-    "losses": [0.615, 6.363, 0.626, 0.651],
-    "spread": [26.1, 63.3],
-}
 if plt:
-    figure, axes = plt.subplots(1, 2, figsize=(8, 4), layout="constrained")
-    for axis, name in zip(axes, ["masked", "unmasked"], strict=True):
-        axis.imshow(in_echo[name], cmap="Blues", vmin=0, vmax=100)
-        for i, row in enumerate(in_echo[name]):
-            for j, percent in enumerate(row):
-                if percent:
-                    axis.text(j, i, percent, ha="center", va="center", fontsize=7, color="white" if percent > 60 else "black")
-        letters = list("^BADGEBADGE")
-        axis.set(title=name, xticks=range(11), xticklabels=letters, yticks=range(11), yticklabels=letters, xlabel="key", ylabel="query")
-    plt.show()
+    draw_echo()  # once more
 
 # %% [markdown]
 # *The picture:* two tables of weights, a row for each query. With the mask the first five letters rest on `^`; from the second B on

@@ -49,6 +49,42 @@ except ImportError:
     print("There is no matplotlib here. Below each picture's cell stands what it shows.")
 
 # %% [markdown]
+# ## First a picture
+#
+# Seven parts of the small model add something, one after the other, to one and the same array, the *stream*. Here is
+# how large each of these additions is, and how large the stream is behind it.
+
+# %% tags=["demonstration"]
+in_echo = {
+    "pieces": [0.65, 0.85, 0.9, 8.5, 1.64, 3.6, 4.94],
+    "stream": [0.65, 1.23, 1.55, 8.9, 9.07, 9.93, 11.65],
+    "losses": [0.615, 1.192],
+}
+
+
+def draw_echo():
+    parts = ["embedding", "head 0.0", "head 0.1", "feed-\nforward 0", "head 1.0", "head 1.1", "feed-\nforward 1"]
+    parts = [f"{part}\n{size:g}" for part, size in zip(parts, in_echo["pieces"], strict=True)]
+    _, axis = plt.subplots(figsize=(7.5, 3), layout="constrained")
+    axis.bar(range(7), in_echo["pieces"], color="tab:blue", edgecolor="black", label="added")
+    axis.plot(range(7), in_echo["stream"], "o--", color="black", label="stream behind it")
+    axis.set(xticks=range(7), xticklabels=parts, ylabel="root mean square")
+    axis.legend()
+    plt.show()
+
+
+if plt:
+    draw_echo()
+
+# %% [markdown]
+# *The picture:* seven bars and a dashed line above them. The embedding has 0.65; heads 0.0 and 0.1 add 0.85 and 0.9,
+# the first feed-forward layer 8.5, heads 1.0 and 1.1 1.64 and 3.6, the last feed-forward layer 4.94. The stream grows
+# from 0.65 over 1.55 to 8.9 behind the first block, and to 11.65 at the end.
+#
+# *What do you see?* The stream becomes eighteen times as large. Why does that not trouble the parts that read it? Keep
+# your guess: near the end, *In a trained model* comes back to this picture.
+
+# %% [markdown]
 # ## 1 Keep the size
 #
 # ### Layer norm with round numbers
@@ -799,20 +835,8 @@ def echo_block(x: "array (B, n, d)", w: dict, h: int) -> "array (B, n, d)":
 # stream. How large is what it adds, and how large is the stream behind it? Shown are root mean squares of the entries.
 
 # %% tags=["demonstration"]
-in_echo = {
-    "pieces": [0.65, 0.85, 0.9, 8.5, 1.64, 3.6, 4.94],
-    "stream": [0.65, 1.23, 1.55, 8.9, 9.07, 9.93, 11.65],
-    "losses": [0.615, 1.192],
-}
 if plt:
-    parts = ["embedding", "head 0.0", "head 0.1", "feed-\nforward 0", "head 1.0", "head 1.1", "feed-\nforward 1"]
-    parts = [f"{part}\n{size:g}" for part, size in zip(parts, in_echo["pieces"], strict=True)]
-    figure, axis = plt.subplots(figsize=(7.5, 3), layout="constrained")
-    axis.bar(range(7), in_echo["pieces"], color="tab:blue", edgecolor="black", label="added")
-    axis.plot(range(7), in_echo["stream"], "o--", color="black", label="stream behind it")
-    axis.set(xticks=range(7), xticklabels=parts, ylabel="root mean square")
-    axis.legend()
-    plt.show()
+    draw_echo()  # once more
 
 # %% [markdown]
 # *The picture:* seven bars and a dashed line above them. The embedding has 0.65; heads 0.0 and 0.1 add 0.85 and 0.9, the first feed-forward layer 8.5, heads 1.0 and 1.1 1.64

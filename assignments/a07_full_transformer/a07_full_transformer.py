@@ -42,6 +42,39 @@ except ImportError:
     print("There is no matplotlib here. Below each picture's cell stands what it shows.")
 
 # %% [markdown]
+# ## First a picture
+#
+# The small model goes on with texts of 24 symbols, in which a few letters are said again and again. Here is what it
+# pays for each place, in nats, beside the least that anybody could pay who knows the rules.
+
+# %% tags=["demonstration"]
+in_echo = {
+    "model": [2.3, 2.23, 2.13, 2.07, 2.07, 1.56, 1.12, 0.67, 0.01, *[0] * 14],
+    "best": [2.3, 2.2, 2.08, 1.95, 1.93, 1.42, 0.94, 0.5, *[0] * 15],
+    "continued": [1],
+}
+
+
+def draw_echo():
+    _, axis = plt.subplots(figsize=(7, 3), layout="constrained")
+    axis.plot(range(1, 24), in_echo["model"], "o-", label="model")
+    axis.plot(range(1, 24), in_echo["best"], "s--", color="black", markersize=4, label="best possible")
+    axis.set(xlabel="place in the sequence", ylabel="nats", xticks=range(1, 24, 2))
+    axis.legend()
+    plt.show()
+
+
+if plt:
+    draw_echo()
+
+# %% [markdown]
+# *The picture:* two falling curves that nearly coincide. Both begin at 2.3. At places 5 to 8 the model pays 2.07, 1.56,
+# 1.12 and 0.67 nats, the best possible is 1.93, 1.42, 0.94 and 0.5. From place 9 on both pay next to nothing.
+#
+# *What do you see?* Why 2.3 at first, and why nothing at the end? Where does the model lose most, and what might it not
+# know there? Keep your guess: near the end, *In a trained model* comes back to this picture.
+
+# %% [markdown]
 # ## 1 Stacks
 #
 # The next cells bring the pieces of your block from the notebooks before; encoder and decoder need
@@ -745,18 +778,8 @@ def echo_logits(ids: "array of whole numbers (n,)", model: dict) -> "array (n, V
 # the least that anybody could pay who knows the rules of its language, and no more.
 
 # %% tags=["demonstration"]
-in_echo = {
-    "model": [2.3, 2.23, 2.13, 2.07, 2.07, 1.56, 1.12, 0.67, 0.01, *[0] * 14],
-    "best": [2.3, 2.2, 2.08, 1.95, 1.93, 1.42, 0.94, 0.5, *[0] * 15],
-    "continued": [1],
-}
 if plt:
-    figure, axis = plt.subplots(figsize=(7, 3), layout="constrained")
-    axis.plot(range(1, 24), in_echo["model"], "o-", label="model")
-    axis.plot(range(1, 24), in_echo["best"], "s--", color="black", markersize=4, label="best possible")
-    axis.set(xlabel="place in the sequence", ylabel="nats", xticks=range(1, 24, 2))
-    axis.legend()
-    plt.show()
+    draw_echo()  # once more
 
 # %% [markdown]
 # *The picture:* two falling curves that nearly coincide. Both begin at 2.3, which is $\log 10$: the first letter can only be guessed. At places 5 to 8 the model pays 2.07, 1.56, 1.12

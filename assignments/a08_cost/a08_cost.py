@@ -34,6 +34,47 @@
 # - KiB, MiB and GiB are powers of 1024, kB, MB and GB powers of 1000. A name such as `size_mib` says in
 #   which unit the answer is; write the number without it.
 
+# %%
+import numpy as np
+
+# %% tags=["demonstration"]
+try:
+    import matplotlib.pyplot as plt
+except ImportError:
+    plt = None  # everything else works without pictures
+
+# %% [markdown]
+# ## First a picture
+#
+# The small model writes letter by letter. Here is how many products it takes for the next letter, when so many symbols
+# stand there already: once when it computes everything anew for each letter, once when it keeps what it has.
+
+# %% tags=["demonstration"]
+in_echo = {"weights": [5296], "per_key": [64], "times_as_much": [12], "per_token": [64], "numbers": [5552]}
+
+
+def draw_echo():
+    steps = range(1, 25)
+    cached = [5296 + 64 * t for t in steps]
+    anew = [5296 * t + 32 * t * (t + 1) for t in steps]
+    _, axis = plt.subplots(figsize=(6, 3), layout="constrained")
+    axis.semilogy(steps, anew, "s--", markersize=4, label="everything anew")
+    axis.semilogy(steps, cached, "o-", markersize=4, label="with a cache")
+    axis.set(xlabel="symbols so far", ylabel="madds of a step")
+    axis.legend()
+    plt.show()
+
+
+if plt:
+    draw_echo()
+
+# %% [markdown]
+# *The picture:* two curves on a logarithmic axis. With a cache a step takes from 5,360 products for the first symbol to
+# 6,832 for the 24th. Everything anew begins at the same 5,360 and ends at 146,304.
+#
+# *What do you see?* What can be kept, and what has to be computed all the same? The lower curve rises, too: why? Keep
+# your guess: near the end, *In a trained model* comes back to this picture.
+
 # %% [markdown]
 # ## 1 On paper
 #
@@ -94,15 +135,6 @@ factor_linear = None   # a whole number
 # the cost of a layer" is wrong in both directions: it forgets most of the work for small $n$, and half
 # of the quadratic part for large $n$. From which $n$ on does the quadratic part overtake the projections, and from which
 # on the two others together? For $d = 512$ the picture says about where; below you say exactly, for every $d$.
-
-# %%
-import numpy as np
-
-# %% tags=["demonstration"]
-try:
-    import matplotlib.pyplot as plt
-except ImportError:
-    plt = None  # everything else works without pictures
 
 # %% tags=["demonstration"]
 if plt:
@@ -709,17 +741,8 @@ products = None        # three whole numbers
 # symbol. A query takes 64 more for each key: in two layers of width 16 a product for the score, and another one for the value. Cache, or compute again?
 
 # %% tags=["demonstration"]
-in_echo = {"weights": [5296], "per_key": [64], "times_as_much": [12], "per_token": [64], "numbers": [5552]}
 if plt:
-    steps = range(1, 25)
-    cached = [5296 + 64 * t for t in steps]
-    anew = [5296 * t + 32 * t * (t + 1) for t in steps]
-    figure, axis = plt.subplots(figsize=(6, 3), layout="constrained")
-    axis.semilogy(steps, anew, "s--", markersize=4, label="everything anew")
-    axis.semilogy(steps, cached, "o-", markersize=4, label="with a cache")
-    axis.set(xlabel="symbols so far", ylabel="madds of a step")
-    axis.legend()
-    plt.show()
+    draw_echo()  # once more
 
 # %% [markdown]
 # *The picture:* two curves on a logarithmic axis. With a cache a step takes from 5,360 madds for the first symbol to 6,832 for the 24th. Everything anew begins

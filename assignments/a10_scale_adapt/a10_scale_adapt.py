@@ -42,6 +42,42 @@ except ImportError:
     plt = None  # everything works without pictures; below each one stands what it shows
 
 # %% [markdown]
+# ## First a picture
+#
+# How coarse may the numbers of the small model be before it breaks? On the left they are rounded to fewer and fewer
+# bits, on the right some of its matrices lose rank. What is shown is a loss; less is better.
+
+# %% tags=["demonstration"]
+in_echo = {
+    "bits": [0.62, 0.62, 0.62, 0.63, 0.74, 2.16],
+    "rank_qk": [0.005, 0.001, 1.234],
+    "rank_vo": [0.004, 0.34, 2.136],
+}
+
+
+def draw_echo():
+    _, axes = plt.subplots(1, 2, figsize=(8, 3), layout="constrained")
+    axes[0].plot(range(6), in_echo["bits"], "o-")
+    axes[0].set(xticks=range(6), xticklabels=[16, 8, 6, 5, 4, 3], xlabel="bits", ylabel="loss, nats", ylim=(0, 2.4))
+    axes[1].plot([8, 6, 4], in_echo["rank_qk"], "o-", label="$W_Q, W_K$")
+    axes[1].plot([12, 8, 6], in_echo["rank_vo"], "s--", label="$W_V, W_O$")
+    axes[1].set(xlim=(12.5, 3.5), xticks=[12, 8, 6, 4], xlabel="rank", ylabel="loss on repeats, nats")
+    axes[1].legend()
+    plt.show()
+
+
+if plt:
+    draw_echo()
+
+# %% [markdown]
+# *The picture:* on the left the loss with 16, 8, 6, 5, 4 and 3 bits: 0.62, 0.62, 0.62, 0.63, 0.74, 2.16. On the right
+# the loss on repeats: $W_Q$ and $W_K$ with rank 8, 6, 4: 0.005, 0.001, 1.234; $W_V$ and $W_O$ with rank 12, 8, 6:
+# 0.004, 0.34, 2.136.
+#
+# *What do you see?* The matrices on the right are $16 \times 16$. Why do some of them need fewer directions than
+# others? Keep your guess: near the end, *In a trained model* comes back to this picture.
+
+# %% [markdown]
 # ## 1 Experts
 #
 # ### Two of four experts
@@ -131,25 +167,27 @@ dropped = None    # four whole numbers
 # still. How much is dropped then, and how much if all are chosen equally often?
 
 # %% tags=["demonstration"]
+def routed(favour):
+    crowd = np.random.default_rng(0).normal(size=(2000, 8)) + np.linspace(favour, -favour, 8)
+    counts_of = np.bincount(np.argsort(-crowd, axis=1)[:, :2].ravel(), minlength=8)
+    figure = plt.Figure(figsize=(5.5, 2.8), layout="constrained")
+    axis = figure.subplots()
+    axis.bar(range(8), counts_of, color="0.6", edgecolor="black")
+    axis.axhline(625, color="black", linestyle="--")
+    axis.text(7.4, 650, "capacity", ha="right")
+    axis.set(xlabel="expert", ylabel="assignments", ylim=(0, 1500))
+    beyond = np.maximum(counts_of - 625, 0).sum()
+    listed = ", ".join(map(str, counts_of))
+    return figure, f"The eight experts get {listed} assignments; {beyond / 4000:.1%} are dropped."
+
+
 if plt:
-    crowd = np.random.default_rng(0)
-    crowded = crowd.normal(size=(2000, 8)) + np.linspace(1.5, -1.5, 8)
-    spread_out = crowd.normal(size=(2000, 8))
-    figure, axes = plt.subplots(1, 2, figsize=(8, 2.8), sharey=True, layout="constrained")
-    cases = (("without care", crowded), ("balanced", spread_out))
-    for axis, (title, logits) in zip(axes, cases, strict=True):
-        counts_of = np.bincount(np.argsort(-logits, axis=1)[:, :2].ravel(), minlength=8)
-        axis.bar(range(8), counts_of, color="0.6", edgecolor="black")
-        axis.axhline(625, color="black", linestyle="--")
-        axis.set(title=title, xlabel="expert")
-    axes[0].set(ylabel="assignments")
-    axes[0].text(7.4, 650, "capacity", ha="right")
-    plt.show()
+    moving(routed, "how much some are favoured", [0, 0.25, 0.5, 1, 1.5], 1.5)
 
 # %% [markdown]
-# *The picture:* two bar charts of 4,000 assignments (2,000 tokens, $k = 2$) to eight experts, with a dashed line at the capacity
-# 625. Without care the first expert gets 1,445 of them and the last one 14: a third of all
-# assignments lie above the line. Balanced, every expert gets about 500, and nothing is dropped.
+# *The picture:* a bar chart of 4,000 assignments (2,000 tokens, $k = 2$) to eight experts, with a dashed line at the capacity
+# 625; the logits of the first expert are larger by the number at the slider, those of the last one smaller by as much. At 1.5 the first expert gets 1,445 of them and the last one 14: a third of all
+# assignments lie above the line. At 0, balanced, every expert gets about 500, and nothing is dropped.
 #
 # ### Keep the experts busy
 #
@@ -1034,20 +1072,8 @@ largest = None  # two numbers
 # approximations of a lower rank, by their singular values.
 
 # %% tags=["demonstration"]
-in_echo = {
-    "bits": [0.62, 0.62, 0.62, 0.63, 0.74, 2.16],
-    "rank_qk": [0.005, 0.001, 1.234],
-    "rank_vo": [0.004, 0.34, 2.136],
-}
 if plt:
-    figure, axes = plt.subplots(1, 2, figsize=(8, 3), layout="constrained")
-    axes[0].plot(range(6), in_echo["bits"], "o-")
-    axes[0].set(xticks=range(6), xticklabels=[16, 8, 6, 5, 4, 3], xlabel="bits", ylabel="loss, nats", ylim=(0, 2.4))
-    axes[1].plot([8, 6, 4], in_echo["rank_qk"], "o-", label="$W_Q, W_K$")
-    axes[1].plot([12, 8, 6], in_echo["rank_vo"], "s--", label="$W_V, W_O$")
-    axes[1].set(xlim=(12.5, 3.5), xticks=[12, 8, 6, 4], xlabel="rank", ylabel="loss on repeats, nats")
-    axes[1].legend()
-    plt.show()
+    draw_echo()  # once more
 
 # %% [markdown]
 # *The picture:* on the left the loss with 16, 8, 6, 5, 4 and 3 bits: 0.62, 0.62, 0.62, 0.63, 0.74, 2.16. On the right the loss on repeats: $W_Q$ and $W_K$ with rank 8, 6, 4: 0.005, 0.001, 1.234; $W_V$

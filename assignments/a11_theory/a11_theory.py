@@ -41,6 +41,35 @@ except ImportError:
     plt = None  # everything works without pictures; below each one stands what it shows
 
 # %% [markdown]
+# ## First a picture
+#
+# The small model has read `^BADGEBA` and says that D comes next. What it says is a sum, to which seven of its parts
+# contribute. Here is how much each of them speaks for D.
+
+# %% tags=["demonstration"]
+in_echo = {"votes": [0.5, 0.25, 0.11, -0.25, 1.63, 4.29, 3.83]}
+
+
+def draw_echo():
+    parts = ["embedding", "head 0.0", "head 0.1", "feed-\nforward 0", "head 1.0", "head 1.1", "feed-\nforward 1"]
+    _, axis = plt.subplots(figsize=(7.5, 2.8), layout="constrained")
+    axis.bar_label(axis.bar(range(7), in_echo["votes"], color="tab:blue", edgecolor="black"), fontsize=8)
+    axis.axhline(0, color="black", linewidth=0.8)
+    axis.set(xticks=range(7), xticklabels=parts, ylabel="votes for D", ylim=(-1, 5))
+    plt.show()
+
+
+if plt:
+    draw_echo()
+
+# %% [markdown]
+# *The picture:* seven bars. Embedding 0.5, head 0.0 0.25, head 0.1 0.11, feed-forward 0 −0.25, head 1.0 1.63, head 1.1
+# 4.29, feed-forward 1 3.83.
+#
+# *What do you see?* Head 0.1 says next to nothing. Could it be left out? (You have seen a picture of that, in the
+# fourth notebook.) Keep your guess: near the end, *In a trained model* comes back to this picture.
+
+# %% [markdown]
 # ## 1 Information
 #
 # ### How focused is a row?
@@ -773,14 +802,8 @@ of_identity = None  # one number
 # what it gives a symbol on the average.
 
 # %% tags=["demonstration"]
-in_echo = {"votes": [0.5, 0.25, 0.11, -0.25, 1.63, 4.29, 3.83]}
 if plt:
-    parts = ["embedding", "head 0.0", "head 0.1", "feed-\nforward 0", "head 1.0", "head 1.1", "feed-\nforward 1"]
-    figure, axis = plt.subplots(figsize=(7.5, 2.8), layout="constrained")
-    axis.bar_label(axis.bar(range(7), in_echo["votes"], color="tab:blue", edgecolor="black"), fontsize=8)
-    axis.axhline(0, color="black", linewidth=0.8)
-    axis.set(xticks=range(7), xticklabels=parts, ylabel="votes for D", ylim=(-1, 5))
-    plt.show()
+    draw_echo()  # once more
 
 # %% [markdown]
 # *The picture:* seven bars. Embedding 0.5, head 0.0 0.25, head 0.1 0.11, feed-forward 0 −0.25, head 1.0 1.63, head 1.1 4.29, feed-forward 1 3.83: together 10.35, rounded at the end.

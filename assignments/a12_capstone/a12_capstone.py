@@ -42,6 +42,43 @@ except ImportError:
     print("There is no matplotlib here. Below each picture's cell stands what it shows.")
 
 # %% [markdown]
+# ## First a picture
+#
+# This is how the small model of the course became what it is: its loss, and the mean weights of two of its heads, while
+# it was trained. One of the two looks at the letter before, the other at what stood behind an earlier copy of the same
+# letter.
+
+# %% tags=["demonstration"]
+in_echo = {
+    "steps": [1, 300, 500, 700, 1000, 2000],
+    "loss": [2.64, 1.42, 0.77, 0.67, 0.64, 0.63],
+    "previous": [0.14, 0.21, 0.49, 0.83, 1, 1],
+    "induction": [0.13, 0.33, 0.71, 0.92, 0.97, 0.97],
+}
+
+
+def draw_echo():
+    _, axis = plt.subplots(figsize=(6.5, 3), layout="constrained")
+    for name, style in {"loss": "o-", "previous": "s--", "induction": "^-."}.items():
+        axis.plot(in_echo["steps"], in_echo[name], style, label=name)
+    axis.axhline(0.579, linestyle=":", color="black", label="least possible loss")
+    axis.set(xlabel="steps", ylabel="nats, or weight", ylim=(0, 2.8))
+    axis.legend()
+    plt.show()
+
+
+if plt:
+    draw_echo()
+
+# %% [markdown]
+# *The picture:* three curves over 1, 300, 500, 700, 1000 and 2000 steps. The loss falls: 2.64, 1.42, 0.77, 0.67, 0.64,
+# 0.63, where 0.58 is the least possible. The weight on the letter before rises: 0.14, 0.21, 0.49, 0.83, 1, 1; and so
+# does the weight behind earlier copies: 0.13, 0.33, 0.71, 0.92, 0.97, 0.97.
+#
+# *What do you see?* Which comes first, the fall or the heads? What has the model learned before step 300, when neither
+# is there? Keep your guess: near the end, *In a trained model* comes back to this picture.
+
+# %% [markdown]
 # ## 1 The whole model
 #
 # ### A complete transformer
@@ -557,20 +594,8 @@ report = None  # four rows of four: lengths, then seconds of explicit, fused, li
 # the letters behind earlier copies, of the head in the second layer that puts most there.
 
 # %% tags=["demonstration"]
-in_echo = {
-    "steps": [1, 300, 500, 700, 1000, 2000],
-    "loss": [2.64, 1.42, 0.77, 0.67, 0.64, 0.63],
-    "previous": [0.14, 0.21, 0.49, 0.83, 1, 1],
-    "induction": [0.13, 0.33, 0.71, 0.92, 0.97, 0.97],
-}
 if plt:
-    figure, axis = plt.subplots(figsize=(6.5, 3), layout="constrained")
-    for name, style in {"loss": "o-", "previous": "s--", "induction": "^-."}.items():
-        axis.plot(in_echo["steps"], in_echo[name], style, label=name)
-    axis.axhline(0.579, linestyle=":", color="black", label="least possible loss")
-    axis.set(xlabel="steps", ylabel="nats, or weight", ylim=(0, 2.8))
-    axis.legend()
-    plt.show()
+    draw_echo()  # once more
 
 # %% [markdown]
 # *The picture:* three curves over 1, 300, 500, 700, 1000 and 2000 steps. The loss falls: 2.64, 1.42, 0.77, 0.67, 0.64, 0.63, where 0.58 is the

@@ -44,6 +44,27 @@ except ImportError:
     print("There is no matplotlib here. Below each picture's cell stands what it shows.")
 
 # %% [markdown]
+# ## First a picture
+#
+# How many bits does a text need for each of its bytes? A file takes 8. Below are two others who have to say what comes next: one that has only counted how often each byte
+# stands in this course, and people who guessed English letter by letter (Shannon, 1951).
+
+# %% tags=["demonstration"]
+if plt:
+    needed = {"as a file": 8, "counted bytes": 4.859, "people": 1}
+    figure, axis = plt.subplots(figsize=(6, 2.4), layout="constrained")
+    axis.bar_label(axis.barh(list(needed), needed.values(), color="0.6", edgecolor="black"), padding=3)
+    axis.set(xlabel="bits for each byte", xlim=(0, 9))
+    axis.invert_yaxis()
+    plt.show()
+
+# %% [markdown]
+# *The picture:* three bars. As a file a byte takes 8 bits, by counted bytes 4.859, by people about 1.
+#
+# *What do you see?* Where does the half come from that counting saves? And where between the last two bars would you expect a small model that has read this course? Keep your guess: you will train it in
+# part 3, and measure it.
+
+# %% [markdown]
 # ## 1 Tokens
 #
 # ### Merges by hand

@@ -24,6 +24,7 @@ def add_to(app: typer.Typer) -> None:
     app.add_typer(roster, name="roster")
     app.add_typer(student, name="student")
     app.command()(extension)
+    app.command()(look)
 
 
 @roster.command("import")
@@ -107,3 +108,15 @@ def extension(
 
     found = Course.load(course)
     print(extend(found, student, found.ids([assignment])[0], until))
+
+
+def look(
+    student: str,
+    part: Annotated[str, typer.Argument(metavar="A/E.PART", help="As in a02/by_hand.result.")],
+    course: Where = Path(),
+) -> None:
+    """Give a student the code of a look at one part, which costs what the course says."""
+    from autograder.course.config import Course
+    from autograder.course.submissions.giving_looks import give_look
+
+    print(give_look(Course.load(course), student, part))

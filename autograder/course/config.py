@@ -60,6 +60,9 @@ class Course:
         Assignments that are a choice as a whole.
     hint_cost
         The share of an exercise's automatic points that each hint costs which was taken.
+    look
+        The share of a part's points that a look at it costs, 0 where everybody may take them all;
+        None where there are none.
     demo
         Assignments that `autograder demo` shows, where it does not show all.
     solutions
@@ -92,6 +95,7 @@ class Course:
     without: dict[str, list[str]] = field(default_factory=dict)
     optional: Collection[str] = ()
     hint_cost: float = 0.0
+    look: float | None = None
     demo: Sequence[str] = ()
     solutions: bool = False
     quartiles: bool = False

@@ -58,6 +58,10 @@ _SETTINGS = {
     "hint_cost": _Setting(
         lambda cost: isinstance(cost, int | float) and 0 <= cost < 1, "a share, like 0.05"
     ),
+    "look": _Setting(
+        lambda price: type(price) in (int, float) and 0 <= price <= 0.2,
+        "0, or a share of a part's points of at most 0.2, or left out",
+    ),
     "demo": _Setting(_names, "a list of assignments of this course"),
     "solutions": _SWITCH,
     "quartiles": _SWITCH,

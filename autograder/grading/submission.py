@@ -13,6 +13,7 @@ from autograder.grading.demonstrations import tagged
 from autograder.grading.gpu import Gpu
 from autograder.grading.hints import hints_taken, with_hints
 from autograder.grading.left_over import LeftOver
+from autograder.grading.look_prices import with_looks
 from autograder.grading.one_exercise import Assigned, OneExercise
 from autograder.grading.own import Places
 from autograder.grading.phases import Calls, Cells
@@ -55,6 +56,9 @@ class SubmissionRun:
         Which of the points count.
     hint_cost
         The share of an exercise's automatic points that a hint costs.
+    looks, look_cost
+        Exercise and part of each look that a code was given for, and the share of the part's
+        points that it costs.
     """
 
     assignment: str
@@ -72,6 +76,8 @@ class SubmissionRun:
     blank: Collection[str] = ()
     counting: Counting = ALL
     hint_cost: float = 0.0
+    looks: Collection[tuple[str, str]] = ()
+    look_cost: float = 0.0
 
     def limit(self, phase: Cells | Calls, exercise: str) -> None:
         """Let what is done for an exercise use what it may."""
@@ -108,6 +114,10 @@ def grade_submission(run: SubmissionRun) -> tuple[Grade, Notebook]:
     grades = {
         id: with_hints(one.grade, taken.get(id, 0), one.hints, run.hint_cost)
         for id, one in exercises.items()
+    }
+    grades = {
+        id: with_looks(grade, [part for of, part in run.looks if of == id], run.look_cost)
+        for id, grade in grades.items()
     }
     for id, cell in checks.items():
         cell["outputs"] = _report(grades[id], cell["execution_count"])

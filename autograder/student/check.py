@@ -7,9 +7,11 @@
     practice("exercise")         other numbers; with answers, at once what is right
     solution()                   how the answers to these other numbers come out
     hint("exercise")             something to help you on
+    moving(draw, "name", […], 1)  a picture with a slider
+    check("exercise", answer="part")    whether this answer is right, where your course offers it
 
-There are no solutions of graded answers in this file or in those beside it, and grading uses none
-of them.  It needs numpy and nothing else.
+There are no solutions of graded answers to be read in this file or in those beside it, and grading
+uses none of them.  It needs numpy and nothing else.
 """
 
 from __future__ import annotations
@@ -28,6 +30,8 @@ from autograder.student.data import (
     statements,
     variant_of,
 )
+from autograder.student.looks import looked
+from autograder.student.moving_pictures import Draw, show_moving
 from autograder.student.practice import NoPractice, hint_lines, next_round, offers, this_round
 from autograder.student.shown_page import show
 from autograder.student.symbols import NumbersByName
@@ -67,16 +71,20 @@ def your_numbers(exercise: str) -> NumbersByName:
     return NumbersByName(numbers, lists=statements(found["parts"], numbers.pop(ORDERS, {})))
 
 
-def check(exercise: str) -> None:
+def check(exercise: str, *, answer: str | bool = False, code: str = "") -> None:
     """Say how answers are read, and what the visible checks find in your function.
 
-    Whether an answer is right, and what the hidden checks find, you learn from your grade.
+    Whether an answer is right, and what the hidden checks find, you learn from your grade; where
+    your course offers a look, ``answer="a_part"`` tells it of the answer to this part.
     """
     notebook = sys._getframe(1).f_globals  # the variables and functions of your notebook
     found, message = find(exercise)
     if found is None:
         print(message)
         _tell_nbgrader([f"  ✗ {message}"])
+        return
+    if answer:
+        show(looked(exercise, found, _student, notebook, answer, code))
         return
     lines = [f"{exercise}: {found['title']}", *(f"  ✗ {said}" for said in file_problems())]
     if found["parts"]:
@@ -165,3 +173,12 @@ def hint(exercise: str, number: int = 1) -> None:
     """Show a hint: the first one, or the one of this number."""
     found, message = find(exercise)
     print(message if found is None else "\n".join(hint_lines(exercise, number)))
+
+
+def moving(draw: Draw, name: str, choices: list[Any], first: Any) -> None:
+    """Show a picture that a slider moves, where the notebook has ipywidgets; else it stands still.
+
+    ``draw`` is called with one of the choices, ``first`` at the beginning.  It returns a figure,
+    made with ``plt.Figure``, and a sentence on what this shows, which stands below it.
+    """
+    show_moving(draw, name, choices, first)

@@ -1,4 +1,4 @@
-"""What the files hold that come with a notebook: check.json and help.json.
+"""What the files hold that come with a notebook: check.json, help.json and looks.json.
 
 These are types alone: the notebook does without them, and the tables of docs/formats.md are made
 from them.
@@ -312,3 +312,37 @@ class Help(TypedDict, total=False):
     hints: list[str]
     practice: Practice
     unpractised: str
+
+
+class LookBoxes(TypedDict):
+    """What answers to the numbers of one variant open.
+
+    Attributes
+    ----------
+    shift
+        Where the grid begins, so that no right answer lies at the edge of a cell.
+    locked
+        Boxes, in Base64: for each right answer its numbers, for each known mistake its sentence.
+    seal
+        By what a code is known, where one is needed.
+    """
+
+    shift: float
+    locked: list[str]
+    seal: NotRequired[str]
+
+
+class Look(TypedDict):
+    """A part of which the notebook can tell whether its graded answer is right: ``looks.json``.
+
+    Attributes
+    ----------
+    grid, rule
+        The size of the cells that its numbers are rounded to; what its judge needs beside.
+    boxes
+        By variant.
+    """
+
+    grid: float
+    rule: dict[str, Any]
+    boxes: list[LookBoxes]

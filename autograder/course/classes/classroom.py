@@ -12,6 +12,7 @@ from autograder.course.graders.pool import Pool
 from autograder.course.graders.processes import sharing
 from autograder.course.graders.recovery import recovering
 from autograder.course.limits import check_limits
+from autograder.course.looks_given import looks_of
 from autograder.course.release.handed_out import Release
 from autograder.course.submissions.grade import Graded, Grader
 from autograder.course.submissions.grading_options import DEFAULT, GradingOptions
@@ -118,7 +119,13 @@ class _Due:
             if handed.assignment not in releases:
                 releases[handed.assignment] = Release.load(self._course, handed.assignment)
             runs = kept_runs(folder_of(self._course, handed.student, handed.assignment))
-            yield job_of(handed, releases[handed.assignment], key=self._keys[handed], runs=runs)
+            yield job_of(
+                handed,
+                releases[handed.assignment],
+                key=self._keys[handed],
+                runs=runs,
+                looks=looks_of(self._course, (handed.student, *handed.team)),
+            )
             first -= 1
             if first == 0 or not self.waiting:
                 self.look()

@@ -19,6 +19,8 @@ from autograder.course.release.carrying import carried
 from autograder.course.release.datafiles import digests, written
 from autograder.course.release.drawing import drawn
 from autograder.course.release.kept import Kept
+from autograder.course.release.looking import FILE as LOOKS
+from autograder.course.release.looking import looks
 from autograder.course.release.overview import told
 from autograder.course.release.plain_json import alike, dump
 from autograder.course.release.practising import DIGITS, HELP, helped
@@ -85,6 +87,7 @@ def build(assignment: Assignment) -> dict[str, bytes]:
     if files:
         data["data"] = digests(files)
     helping: dict[str, Help] = {id: each["help"] for id, each in found.items()}
+    looking = {} if assignment.course.look is None else looks(assignment)
     answers = [part.answer for exercise in assignment.sound.values() for part in exercise.parts]
     return {
         f"{assignment.id}.ipynb": _notebook(assignment, helping),
@@ -92,6 +95,7 @@ def build(assignment: Assignment) -> dict[str, bytes]:
         **files,
         "check.json": dump(data),
         **({HELP: dump(helping)} if helping else {}),
+        **({LOOKS: dump(looking)} if looking else {}),
     }
 
 
@@ -157,6 +161,8 @@ def _set_up(assignment: Assignment, helping: Mapping[str, Help]) -> str:
     if ids := [id for id, entry in helping.items() if "hints" in entry]:
         used.append("hint")
         said += HINT.format(id=ids[0])
+    if any("moving(" in c.source for c in assignment.cells if c.demonstration):
+        used.append("moving")
     numpy = any(_NUMPY in c.source.splitlines() for c in assignment.cells if c.kind == "code")
     imports = f"{_NUMPY}\n" if numpy else ""  # there, whichever cell is run next
     return SETUP.format(names=", ".join(sorted(used)), imports=imports) + said

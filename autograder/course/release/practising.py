@@ -194,7 +194,7 @@ def _worked(
     after: list[Following] = []
     for part in asked:
         seen: list[Any] = []
-        for place, value in _mistakes(part, true):
+        for place, value in mistaken(part, true):
             if any(part.answer.same(value, other) for other in seen):
                 continue
             seen.append(value)
@@ -219,7 +219,8 @@ def _without(entry: Worked, known: Worked) -> None:
         entry["reach"] = reach
 
 
-def _mistakes(part: Part, known: Known) -> Iterator[tuple[int, Any]]:
+def mistaken(part: Part, known: Mapping[str, Any]) -> Iterator[tuple[int, Any]]:
+    """Yield what each known mistake gives, with its place, where it gives an answer."""
     for place, wrong in enumerate(part.misconceptions):
         with contextlib.suppress(*_NO_VALUE), np.errstate(all="ignore"):
             yield place, evaluate(part, wrong, known)
@@ -283,25 +284,25 @@ def _reach(part: Part, earlier: Part, known: Known) -> Any:
     step = _STEP * max(1e-3, float(np.max(np.abs(value), initial=0)))
     with contextlib.suppress(*_NO_VALUE), np.errstate(all="ignore"):
         moved = band(part, known, {earlier.name: np.full(value.shape, step)}) / step
-        return _listed(moved, 2)
+        return listed(moved, 2)
     return None
 
 
 def _plain(part: Part, compute: Any, known: Mapping[str, Any]) -> Any:
     """Return an answer as a student could write it, and as the kind's reader reads it."""
     if part.answer.rewritten:
-        return _listed(apply(compute, known))
-    return _listed(evaluate(part, compute, known), 10 if part.answer.rule else DIGITS)
+        return listed(apply(compute, known))
+    return listed(evaluate(part, compute, known), 10 if part.answer.rule else DIGITS)
 
 
-def _listed(value: Any, digits: int = DIGITS) -> Any:
+def listed(value: Any, digits: int = DIGITS) -> Any:
     """Return a value as JSON that the readers read; of what is not exact so many digits."""
     if isinstance(value, dict):
-        return {str(name): _listed(entry, digits) for name, entry in value.items()}
+        return {str(name): listed(entry, digits) for name, entry in value.items()}
     if isinstance(value, np.ndarray | np.generic):
         value = value.tolist()
     if isinstance(value, list | tuple):
-        return [_listed(entry, digits) for entry in value]
+        return [listed(entry, digits) for entry in value]
     if isinstance(value, float) and np.isfinite(value):
         whole = value.is_integer() and abs(value) < 10**digits
         return int(value) if whole else float(f"{value:.{digits}g}")

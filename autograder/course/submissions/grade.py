@@ -11,6 +11,7 @@ from autograder.algebra.deriving.judging.proving import taken_as_proved
 from autograder.course.config import Course, CourseError
 from autograder.course.discover import Broken, load_exercise
 from autograder.course.limits import check_limits, exercise_limits, notebook_limits
+from autograder.course.looks_given import looks_of
 from autograder.course.people.roster import whose_numbers
 from autograder.course.people.student_ids import checked_id, typed_id
 from autograder.course.release.handed_out import Release, libraries, libraries_of
@@ -111,7 +112,8 @@ class Grader:
 
     def grade(self, handed: Handed) -> Graded:
         """Grade a file; nothing that is wrong with it raises."""
-        return self.grade_job(job_of(handed, self.release(handed.assignment)))
+        looks = looks_of(self.course, (handed.student, *handed.team))
+        return self.grade_job(job_of(handed, self.release(handed.assignment), looks=looks))
 
     def grade_job(self, job: Job) -> Graded:
         """Grade what was handed in; nothing that is wrong with it raises.
@@ -165,7 +167,9 @@ class Grader:
         """Grade a notebook that is in memory (nbgrader's own autograde hands one over)."""
         self._demand()
         team = hand_in(self.course, student, assignment).team
-        return self._graded(Job(student, assignment, runs=runs or {}, team=team), notebook)
+        looks = looks_of(self.course, (student, *team))
+        job = Job(student, assignment, runs=runs or {}, team=team, looks=looks)
+        return self._graded(job, notebook)
 
     def _demand(self) -> None:
         """Refuse here, too, so that no backend can forget it."""
@@ -203,6 +207,8 @@ class Grader:
             blank=as_released(restored, release),
             counting=self._counting(handed.assignment),
             hint_cost=self.course.hint_cost,
+            looks=handed.looks,
+            look_cost=self.course.look or 0.0,
         )
         graded = grade_submission(run)
         lacking = any(

@@ -30,6 +30,8 @@ class Job:
         Expensive calls that an earlier grading has kept, by their keys.
     team
         Whose it is, where several handed it in together.
+    looks
+        Exercise and part of each look that they were given a code for.
     barred
         Items that are not to be judged: they have ended a grader before.
     """
@@ -43,11 +45,17 @@ class Job:
     notices: tuple[str, ...] = ()
     runs: Mapping[str, bytes] = field(default_factory=dict)
     team: tuple[str, ...] = ()
+    looks: tuple[tuple[str, str], ...] = ()
     barred: tuple[str, ...] = ()
 
 
 def job_of(
-    handed: Handed, release: Release, *, key: str = "", runs: Mapping[str, bytes] | None = None
+    handed: Handed,
+    release: Release,
+    *,
+    key: str = "",
+    runs: Mapping[str, bytes] | None = None,
+    looks: tuple[tuple[str, str], ...] = (),
 ) -> Job:
     """Read what was handed in for a release; nothing that is wrong with it raises."""
     names = handed.student, handed.assignment, key
@@ -58,4 +66,11 @@ def job_of(
         return Job(*names, unreadable=str(error))
     except OSError as error:
         return Job(*names, failure=f"{type(error).__name__}: {error}")
-    return Job(*names, content=content, notices=notices, runs=runs or {}, team=handed.team)
+    return Job(
+        *names,
+        content=content,
+        notices=notices,
+        runs=runs or {},
+        team=handed.team,
+        looks=looks,
+    )

@@ -10,6 +10,7 @@ from pathlib import Path
 from autograder.course.config import Course
 from autograder.course.digests import GRADING, engine_digest, hash_file, hash_of
 from autograder.course.limits import notebook_limits
+from autograder.course.looks_given import looks_of
 from autograder.course.people.roster import Person, declared, whose_numbers
 from autograder.course.release.handed_out import Release
 from autograder.course.secret import secret_of
@@ -41,17 +42,19 @@ class Keys:
         content = str(path.readlink()).encode() if linked else hash_file(path, MAX_BYTES)
         if handed.assignment not in self._assignments:
             self._assignments[handed.assignment] = self._assignment(handed.assignment)
-        numbers = self._numbers_of(handed).encode()
-        return hash_of([content, numbers, self._assignments[handed.assignment]]).hex()
+        looks = looks_of(self._course, (handed.student, *handed.team))
+        own = f"{self._numbers_of(handed)}{looks or ''}".encode()
+        return hash_of([content, own, self._assignments[handed.assignment]]).hex()
 
     def _assignment(self, assignment: str) -> bytes:
         """Hash all that the submissions of an assignment have in common."""
         course = self._course
         exercises = Release.load(course, assignment).data["exercises"]
         granted = notebook_limits(course, exercises), course.gpu, course.hint_cost
+        price = (course.look,) if course.look else ()
         counting = course.counting.get(assignment)
         own = sorted((id, course.exercise_limits.get(id)) for id in exercises)
-        settings = repr((granted, counting, own)).encode()
+        settings = repr((granted, counting, own, *price)).encode()
         return hash_of(
             [settings, self._engine, self._secret, *map(hash_file, files_of(course, assignment))]
         )

@@ -42,6 +42,7 @@ _IGNORED = """\
 /.nbgrader.log
 /students.csv
 /extensions.csv
+/looks.csv
 /removed/
 """
 

@@ -14,6 +14,7 @@ from nbgrader import api
 from autograder.course.config import Course, CourseError
 from autograder.course.files import make_private, write_atomically
 from autograder.course.lock import grading
+from autograder.course.looks_given import rename_in_looks
 from autograder.course.people.roster import read_roster, roster_file, write_roster
 from autograder.course.people.student_ids import checked_id
 from autograder.course.submissions.hand_in import partners
@@ -113,6 +114,7 @@ def apply(course: Course, change: Change) -> Path | None:
         _in_gradebook(course, change)
         _in_roster(course, change)
         rename_in_extensions(course, change.old, change.new)
+        rename_in_looks(course, change.old, change.new)
         rename_in_teams(course, change.old, change.new)
         for step in _STEPS:
             shutil.rmtree(course.folder(step) / change.old, ignore_errors=True)

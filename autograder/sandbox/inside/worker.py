@@ -238,7 +238,7 @@ def _check_module(numbers: dict[str, dict[str, Any]]) -> types.ModuleType:
         """Do nothing: the grader knows whose notebook this is."""
 
     def helped(*_args: object, **_kwargs: object) -> None:
-        """Do nothing: practice and hints are for who works on the notebook."""
+        """Do nothing: practice, hints and pictures are for who works on the notebook."""
 
     def your_numbers(exercise: str) -> dict[str, Any]:
         """Return this student's numbers of an exercise."""
@@ -252,7 +252,7 @@ def _check_module(numbers: dict[str, dict[str, Any]]) -> types.ModuleType:
         )
 
     mine = {"carry": carry, "check": check, "student": student, "your_numbers": your_numbers}
-    module.__dict__.update(mine, practice=helped, solution=helped, hint=helped)
+    module.__dict__.update(mine, practice=helped, solution=helped, hint=helped, moving=helped)
     return module
 
 

@@ -1,0 +1,102 @@
+"""Pictures that a slider moves in JupyterLab; still without widgets, a sentence in a terminal."""
+
+import sys
+import types
+
+import nbformat
+import pytest
+
+from autograder.course.release.build import build
+from autograder.student import moving_pictures as moving
+
+from ..accessibility import COLOURS, violations
+from ..chromium import browsing
+from ..loaded import ROOT
+
+sys.path.insert(0, str(ROOT / "docs" / "pictures"))
+from checked import jupyterlab
+
+DRAWN = """
+def draw(value):
+    class Figure:
+        def savefig(self, file, format):
+            file.write(b"a picture")
+    return Figure(), f"It is {value}."
+"""
+
+
+def test_a_terminal_says_what_the_first_picture_shows(released, as_student):
+    code = f"from check import moving\n{DRAWN}\nmoving(draw, 'size', [1, 2, 3], 2)"
+    assert as_student(released, code) == "It is 2.\n"
+
+
+@pytest.mark.parametrize("kernel", [True, False])
+def test_without_widgets_the_picture_stands_still(monkeypatch, kernel):
+    shown, names = [], {}
+    exec(DRAWN, names)
+    shell = types.SimpleNamespace(**({"kernel": None} if kernel else {}))
+    monkeypatch.setitem(sys.modules, "IPython", types.SimpleNamespace(get_ipython=lambda: shell))
+    display = types.SimpleNamespace(display=lambda data, **_: shown.append(data))
+    monkeypatch.setitem(sys.modules, "IPython.display", display)
+    monkeypatch.setitem(sys.modules, "ipywidgets", None)
+    moving.show_moving(names["draw"], "size", [1, 2, 3], 2)
+    (data,) = shown
+    assert data["text/plain"] == "It is 2."
+    assert data["text/html"].endswith('<p role="status">It is 2.</p>')
+    assert "application/vnd.jupyter.widget-view+json" not in data
+
+
+def test_the_first_cell_imports_it_where_a_picture_moves(mini):
+    cell = '# %% exercise="by_hand"'
+    more = '# %% tags=["demonstration"]\nmoving(len, "size", [1], 1)\n\n'
+    with_one = mini(a01_mini=[(cell, more + cell)])
+    setup = b"from check import check, hint"
+    assert b"moving, " in build(with_one)["a01_mini.ipynb"]
+    assert setup not in build(with_one)["a01_mini.ipynb"]
+
+
+HANDLE = "document.querySelector('.jp-OutputArea [role=slider]')"
+IDLE = "document.querySelector('.jp-Notebook-ExecutionIndicator')?.dataset.status == 'idle'"
+NAMED = f"{HANDLE}.ariaLabel + ' ' + {HANDLE}.ariaValueText"
+SAYS = "document.querySelector('.jp-OutputArea p[role=status]').innerText"
+
+
+@pytest.mark.browser
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning")
+def test_keys_move_it_and_a_screen_reader_hears_what_it_shows(tmp_path, monkeypatch):
+    monkeypatch.setenv("JUPYTER_DATA_DIR", str(tmp_path / "data"))
+    monkeypatch.setenv("IPYTHONDIR", str(tmp_path / "ipython"))
+    path = ROOT / "release" / "a01_softmax" / "a01_softmax.ipynb"
+    folder = tmp_path / "a01_softmax"
+    folder.mkdir()
+    for each in path.parent.glob("*"):
+        (folder / each.name).write_bytes(each.read_bytes())
+    cells = nbformat.read(path, as_version=4).cells
+    (cell,) = (each for each in cells if "def cooled(" in each.source)
+    imports = "import numpy as np\nimport matplotlib.pyplot as plt\nfrom check import moving\n"
+    made = nbformat.v4.new_notebook(
+        cells=[nbformat.v4.new_code_cell(imports + cell.source)],
+        metadata={"kernelspec": {"name": "python3", "display_name": "Python 3"}},
+    )
+    nbformat.write(made, folder / "moving.ipynb")
+    with browsing(tmp_path / "profile") as tab, jupyterlab(folder) as address:
+        tab.open(f"{address}/doc/tree/moving.ipynb")
+        tab.wait("document.querySelectorAll('.jp-CodeCell').length == 1")
+        tab.wait(IDLE)
+        tab.ask("document.querySelector('.jp-CodeCell .cm-content').focus()")
+        tab.press("Shift+Enter")
+        tab.wait(HANDLE)
+        assert "temperature 1 the" in tab.ask(SAYS)
+        assert tab.ask("document.querySelector('.jp-OutputArea img').naturalWidth") > 100
+        tab.wait(f"{NAMED} == 'temperature 1'")
+        before = tab.ask("document.querySelector('.jp-OutputArea img').src")
+        tab.ask(f"{HANDLE}.focus()")
+        tab.press("ArrowRight")
+        tab.wait(f"{SAYS}.includes('temperature 2 the')")
+        assert tab.ask("document.querySelector('.jp-OutputArea img').src") != before
+        tab.wait(f"{NAMED} == 'temperature 2'")
+        where = "{include: [['.jp-OutputArea-output']]}"
+        assert not violations(tab, where=where)
+        tab.prefer("dark")
+        assert not violations(tab, rules=COLOURS, where=where)
