@@ -2522,12 +2522,13 @@ def looked(
         return [title, f"  ✗ form     {name}: {why}"]
     except Exception:  # nothing that anybody would take for an answer
         return [title, f"  ✗ form     {name}: it can't be read, being {brief(notebook[name])}"]
-    return [title, _said(name, look, hint["kind"], answer, _inside(look, boxes, place, code, answer))]
+    return [
+        title,
+        _said(name, look, hint["kind"], answer, _inside(look, boxes, place, code, answer)),
+    ]
 
 
-def _inside(
-    look: Look, boxes: LookBoxes, place: str, code: str, answer: Reading
-) -> dict[str, Any]:
+def _inside(look: Look, boxes: LookBoxes, place: str, code: str, answer: Reading) -> dict[str, Any]:
     """Return what an answer opens, or nothing."""
     cells = rounded(answer.value, look["grid"], boxes["shift"])
     keys = (key_of(place, code, cells, number) for number in range(KEYS))
@@ -2561,7 +2562,7 @@ def _from(key: bytes, size: int) -> tuple[bytes, bytes]:
 
 
 def _mixed(text: bytes, stream: bytes) -> bytes:
-    return bytes(a ^ b for a, b in zip(text, stream))
+    return bytes(a ^ b for a, b in zip(text, stream, strict=True))
 
 
 #: Draws a picture for a value; returns the figure, and in words what it shows.
@@ -2584,10 +2585,11 @@ def show_moving(draw: Draw, name: str, choices: list[Any], first: Any) -> None:
             style={"description_width": "initial"},
             layout={"width": "95%", "max_width": "30em"},
         )
-        below = widgets.HTML(still)
+        below = widgets.HTML(_naming(still, name, first))
 
         def move(change: Any) -> None:
-            below.value, _ = _picture(draw, change["new"])
+            drawn, _ = _picture(draw, change["new"])
+            below.value = _naming(drawn, name, change["new"])
 
         slider.observe(move, "value")
         shown |= widgets.VBox([slider, below])._repr_mimebundle_()
@@ -2600,6 +2602,13 @@ def _widgets() -> Any:
         return importlib.import_module("ipywidgets")
     except ImportError:
         return None
+
+
+def _naming(drawn: str, name: str, value: Any) -> str:
+    """Let a picture that is there tell the slider its name and value, which ipywidgets does not."""
+    told = f"one.ariaLabel = {json.dumps(name)}; one.ariaValueText = {json.dumps(str(value))}"
+    found = "const one = this.closest('.widget-vbox').querySelector('[role=slider]')"
+    return drawn.replace("<img ", f'<img onload="{html.escape(f"{found}; {told}")}" ', 1)
 
 
 def _picture(draw: Draw, value: Any) -> tuple[str, str]:
@@ -4181,8 +4190,8 @@ def hint(exercise: str, number: int = 1) -> None:
 def moving(draw: Draw, name: str, choices: list[Any], first: Any) -> None:
     """Show a picture that a slider moves, where the notebook has ipywidgets; else it stands still.
 
-    ``draw`` is called with one of the choices, ``first`` at the beginning.  It returns a figure, made
-    with ``plt.Figure``, and a sentence on what this shows, which stands below for whoever can't see.
+    ``draw`` is called with one of the choices, ``first`` at the beginning.  It returns a figure,
+    made with ``plt.Figure``, and a sentence on what this shows, which stands below it.
     """
     show_moving(draw, name, choices, first)
 
