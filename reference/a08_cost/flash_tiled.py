@@ -70,6 +70,11 @@ def states(Q, K, V, block, causal):
         yield top, total, mixed
 
 
+def joined(parts):
+    """Outputs and log-sum-exps of all rows, from those of some rows after others."""
+    return tuple(map(np.concatenate, zip(*parts, strict=True)))
+
+
 def torch_flash(Q, K, V, block=1024):
     """Return softmax(Q Kᵀ/√d) V of tensors (…, n, d), the running numbers in float32."""
     import torch  # here, because importing it takes seconds
@@ -100,11 +105,10 @@ def flash_attention(
     """Return softmax(Q Kᵀ/√d_k) V and the log-sum-exp of every row; of tensors the first alone."""
     if not isinstance(Q, ndarray):
         return torch_flash(Q, K, V)
-    parts = [
+    return joined(
         (mixed / total[:, None], top + np.log(total))
         for top, total, mixed in states(Q, K, V, block, causal)
-    ]
-    return tuple(map(np.concatenate, zip(*parts, strict=True)))
+    )
 
 
 @exercise.alternative
@@ -220,13 +224,22 @@ def padded_to_whole_blocks(Q, K, V, block=64, causal=False):
     return out[:n], lse[:n]
 
 
-def ordinary(Q, K, V, causal=False):
-    """All weights at once."""
-    S = scores(Q, K, 0, 0, max(len(Q), len(K)), causal)
+def of_scores(S, V):
+    """Output and log-sum-exp of rows that have all their scores."""
     top = S.max(axis=1, keepdims=True)
     P = np.exp(S - top)
     total = P.sum(axis=1, keepdims=True)
-    return P / total @ V, (top + np.log(total))[:, 0]
+    return P @ V / total, (top + np.log(total))[:, 0]
+
+
+def all_scores(Q, K, causal=False):
+    """The matrix of scores."""
+    return scores(Q, K, 0, 0, max(len(Q), len(K)), causal)
+
+
+def ordinary(Q, K, V, causal=False):
+    """All weights at once."""
+    return of_scores(all_scores(Q, K, causal), V)
 
 
 def qkv(rng, n, m, d_k=4, d_v=3, scale=1.0):
@@ -292,6 +305,17 @@ WIDE, LENGTH, WIDE_BLOCK = 31, 329, 33
 #: Four rows of four tiles, of which ten are needed; who goes one too far in each computes 13.
 FEW = 83
 
+#: Limits, each between what is right and the next mistake.
+ARRAY_IN_TILES = 1.4  # the largest array: one tile, against two of `wide_tiles`
+STRIP_IN_TILES = 2.5  # what is larger is a strip of whole rows
+STEPS_OF_BLOCKS = 0.5  # blocks five times as large take a 25th of the tiles
+STEPS_OF_ONE_TILE = 40  # array operations of who makes a single tile of everything
+SHARE_OF_CAUSAL = 0.72  # 10 of 16 tiles are 0.63, 13 of them 0.81
+SHARE_OF_ALL = 0.9
+STEPS_OF_ONE_CALL = 100  # array operations of who masks everything at once
+ARRAY_IN_INPUTS = 2.0
+WORK_OF_ONE_PASS = 1.2  # two passes take half as much again
+
 
 def counted(call, rng, n, width, block, causal=False):
     """The work of one call; with whole blocks, its output was found right (others: see above)."""
@@ -308,7 +332,7 @@ def too_large(entries, n):
     """What kind of array is it?"""
     if entries >= n**2:
         return "matrix where blocks fit" if n % BLOCK == 0 else "matrix"
-    return "strip" if entries > 2.5 * BLOCK**2 else "tiles"
+    return "strip" if entries > STRIP_IN_TILES * BLOCK**2 else "tiles"
 
 
 @exercise.check(points=1, after=equals_ordinary_attention)
@@ -321,7 +345,7 @@ def never_holds_the_matrix(call, rng):
             call,
             "entries of the largest array / a tile",
             work.largest / BLOCK**2,
-            1.4,
+            ARRAY_IN_TILES,
             f"for {n} tokens of width {NARROW} and block={BLOCK} an array of {shape} numbers is "
             f"made; a tile is {BLOCK} × {BLOCK}",
             kind=too_large(work.largest, n),
@@ -345,9 +369,9 @@ def blocks_are_as_asked(call, rng):
         call,
         f"array operations with block={BLOCK} / with block={SMALL_BLOCK}",
         large.operations / max(small.operations, 1),
-        0.5,
+        STEPS_OF_BLOCKS,
         f"block={SMALL_BLOCK} takes no more steps than block={BLOCK}: the tiles have another size",
-        kind="matrix" if small.largest >= n**2 else str(large.operations > 40),
+        kind="matrix" if small.largest >= n**2 else str(large.operations > STEPS_OF_ONE_TILE),
     )
 
 
@@ -357,9 +381,9 @@ def all_computed(work, share):
         return "matrix"
     if work.largest >= LENGTH * FEW:
         return "rows"
-    if share < 0.9:
+    if share < SHARE_OF_ALL:
         return "beside"
-    return "all tiles" if work.operations > 100 else "one call"
+    return "all tiles" if work.operations > STEPS_OF_ONE_CALL else "one call"
 
 
 @exercise.check(points=0.5, after=causal_mask)
@@ -372,7 +396,7 @@ def later_tiles_are_skipped(call, rng):
         call,
         "work with causal=True / without",
         share,
-        0.72,
+        SHARE_OF_CAUSAL,
         "with causal=True tiles are computed in which nothing may be seen"
         if kind == "beside"
         else "with causal=True about as much is computed as without",
@@ -382,7 +406,7 @@ def later_tiles_are_skipped(call, rng):
         call,
         "entries of the largest array with causal=True / an input",
         masked.largest / (LENGTH * WIDE),
-        2.0,
+        ARRAY_IN_INPUTS,
         f"with causal=True an array of {masked.largest} numbers is made, larger than every input",
     )
 
@@ -396,7 +420,7 @@ def every_tile_once(call, rng):
         call,
         "work / that of one pass over the tiles",
         counted(call, rng, n, WIDE, WIDE_BLOCK).flops / needed,
-        1.2,
+        WORK_OF_ONE_PASS,
         "more is computed than one pass over the tiles needs",
         kind="twice",
     )
@@ -427,11 +451,8 @@ def whole_rows(Q, K, V, block=64, causal=False):
         S = Q[i : i + block] @ K.T / np.sqrt(Q.shape[1]).astype(Q.dtype)
         if causal:
             S = np.where(np.arange(len(K)) > np.arange(i, i + len(S))[:, None], -inf, S)
-        top = S.max(axis=1, keepdims=True)
-        P = np.exp(S - top)
-        total = P.sum(axis=1, keepdims=True)
-        parts.append((P @ V / total, (top + np.log(total))[:, 0]))
-    return tuple(np.concatenate(part).astype(Q.dtype) for part in zip(*parts, strict=True))
+        parts.append(of_scores(S, V))
+    return joined(parts)
 
 
 @exercise.misconception
@@ -439,8 +460,8 @@ def wide_tiles(Q, K, V, block=64, causal=False):
     """Your tiles are wider than `block` keys. Blocks of queries and of keys have `block` rows."""
     if causal:
         return flash_attention(Q, K, V, block, True)
-    parts = [flash_attention(Q[i : i + block], K, V, 2 * block) for i in range(0, len(Q), block)]
-    return tuple(map(np.concatenate, zip(*parts, strict=True)))
+    rows = (Q[i : i + block] for i in range(0, len(Q), block))
+    return joined(flash_attention(q, K, V, 2 * block) for q in rows)
 
 
 @exercise.misconception
@@ -468,24 +489,24 @@ def mask_of_everything(Q, K, V, block=64, causal=False):
 @exercise.misconception
 def tiles_kept(Q, K, V, block=64, causal=False):
     """Your tiles are small, but you keep all of them: together they are the matrix."""
-    outputs, sums = [], []
     kept = [
         [(j, scores(Q, K, i, j, block, causal)) for j in columns]
         for i, columns in tiles(len(Q), len(K), block, causal)
     ]
+    parts = []
     for row in kept:
         top = np.max([S.max(axis=1) for _, S in row], axis=0)
-        parts = [(np.exp(S - top[:, None]), V[j : j + block]) for j, S in row]
-        total = sum(P.sum(axis=1) for P, _ in parts)
-        outputs.append(sum(P @ v for P, v in parts) / total[:, None])
-        sums.append(top + np.log(total))
-    return np.concatenate(outputs), np.concatenate(sums)
+        shifted = [(np.exp(S - top[:, None]), V[j : j + block]) for j, S in row]
+        total = sum(P.sum(axis=1) for P, _ in shifted)
+        mixed = sum(P @ v for P, v in shifted)
+        parts.append((mixed / total[:, None], top + np.log(total)))
+    return joined(parts)
 
 
 @exercise.misconception
 def two_passes(Q, K, V, block=64, causal=False):
     """You go through the tiles twice, first for the maximum. Correct it on the way instead."""
-    outputs, sums = [], []
+    parts = []
     for i, columns in tiles(len(Q), len(K), block, causal):
         top = np.full(len(Q[i : i + block]), -inf, Q.dtype)
         for j in columns:
@@ -494,80 +515,64 @@ def two_passes(Q, K, V, block=64, causal=False):
         for j in columns:
             P = np.exp(scores(Q, K, i, j, block, causal) - top[:, None])
             total, mixed = total + P.sum(axis=1), mixed + P @ V[j : j + block]
-        outputs.append(mixed / total[:, None])
-        sums.append(top + np.log(total))
-    return np.concatenate(outputs), np.concatenate(sums)
+        parts.append((mixed / total[:, None], top + np.log(total)))
+    return joined(parts)
+
+
+def with_later_tiles(Q, K, V, block, causal, most):
+    """Add so many tiles of every row in which nothing may be seen: masked, they add 0."""
+    out, lse = flash_attention(Q, K, V, block, causal)
+    for i in range(0, len(Q) if causal else 0, block):
+        for j in [*range(i + block, len(K), block)][:most]:
+            out[i : i + block] += np.exp(scores(Q, K, i, j, block, True)) @ V[j : j + block]
+    return out, lse
 
 
 @exercise.misconception
 def nothing_skipped(Q, K, V, block=64, causal=False):
     """You mask tiles in which nothing may be seen. They needn't be computed at all."""
-    out, lse = flash_attention(Q, K, V, block, causal)
-    if causal:
-        for i in range(0, len(Q), block):
-            for j in range(i + block, len(K), block):
-                P = np.exp(scores(Q, K, i, j, block, True))
-                out[i : i + block] += P @ V[j : j + block]
-    return out, lse
+    return with_later_tiles(Q, K, V, block, causal, most=None)
 
 
 @exercise.misconception
 def one_tile_beside(Q, K, V, block=64, causal=False):
     """You compute a tile to the right of the diagonal in every row of tiles. What is seen there?"""
-    out, lse = flash_attention(Q, K, V, block, causal)
-    if causal:
-        for i in range(0, len(Q), block):
-            for j in range(i + block, min(i + 2 * block, len(K)), block):
-                P = np.exp(scores(Q, K, i, j, block, True))
-                out[i : i + block] += P @ V[j : j + block]
-    return out, lse
+    return with_later_tiles(Q, K, V, block, causal, most=1)
+
+
+def slipped(Q, K, V, block, causal, *, shifted=True, rescaled=()):
+    """The same without a maximum, or where not all of the sums get their factor."""
+    parts = []
+    for i, columns in tiles(len(Q), len(K), block, causal):
+        top = np.full(len(Q[i : i + block]), -inf if shifted else 0, Q.dtype)
+        total, mixed = np.zeros_like(top), np.zeros((len(top), V.shape[1]), Q.dtype)
+        for j in columns:
+            S = scores(Q, K, i, j, block, causal)
+            new = np.maximum(top, S.max(axis=1)) if shifted else top
+            P, old = np.exp(S - new[:, None]), np.exp(top - new)
+            total = (old * total if "sum" in rescaled else total) + P.sum(axis=1)
+            mixed = (old[:, None] * mixed if "output" in rescaled else mixed) + P @ V[j : j + block]
+            top = new
+        parts.append((mixed / total[:, None], top + np.log(total)))
+    return joined(parts)
 
 
 @exercise.misconception
 def never_rescaled(Q, K, V, block=64, causal=False):
     """Tiles with different maxima are added up as they are. What was collected needs a factor."""
-    outputs, sums = [], []
-    for i, columns in tiles(len(Q), len(K), block, causal):
-        top, total, mixed = np.full(len(Q[i : i + block]), -inf, Q.dtype), 0, 0
-        for j in columns:
-            S = scores(Q, K, i, j, block, causal)
-            top = np.maximum(top, S.max(axis=1))
-            P = np.exp(S - top[:, None])
-            total, mixed = total + P.sum(axis=1), mixed + P @ V[j : j + block]
-        outputs.append(mixed / total[:, None])
-        sums.append(top + np.log(total))
-    return np.concatenate(outputs), np.concatenate(sums)
+    return slipped(Q, K, V, block, causal)
 
 
 @exercise.misconception
 def output_not_rescaled(Q, K, V, block=64, causal=False):
     """l gets its factor when the maximum grows, and o does not. Both belong to the old maximum."""
-    outputs, sums = [], []
-    for i, columns in tiles(len(Q), len(K), block, causal):
-        top, total, mixed = np.full(len(Q[i : i + block]), -inf, Q.dtype), 0, 0
-        for j in columns:
-            S = scores(Q, K, i, j, block, causal)
-            new = np.maximum(top, S.max(axis=1))
-            P = np.exp(S - new[:, None])
-            total = np.exp(top - new) * total + P.sum(axis=1)
-            mixed, top = mixed + P @ V[j : j + block], new
-        outputs.append(mixed / total[:, None])
-        sums.append(top + np.log(total))
-    return np.concatenate(outputs), np.concatenate(sums)
+    return slipped(Q, K, V, block, causal, rescaled=["sum"])
 
 
 @exercise.misconception
 def plain_exponentials(Q, K, V, block=64, causal=False):
     """You use exp of the scores as they are. Large scores overflow: subtract a running maximum."""
-    outputs, sums = [], []
-    for i, columns in tiles(len(Q), len(K), block, causal):
-        total, mixed = 0, 0
-        for j in columns:
-            P = np.exp(scores(Q, K, i, j, block, causal))
-            total, mixed = total + P.sum(axis=1), mixed + P @ V[j : j + block]
-        outputs.append(mixed / total[:, None])
-        sums.append(np.log(total))
-    return np.concatenate(outputs), np.concatenate(sums)
+    return slipped(Q, K, V, block, causal, shifted=False)
 
 
 @exercise.misconception
@@ -592,11 +597,10 @@ def not_scaled(Q, K, V, block=64, causal=False):
 @exercise.misconception
 def sum_for_log_sum_exp(Q, K, V, block=64, causal=False):
     """The second result is log l alone. The maximum that was subtracted belongs to it."""
-    parts = [
+    return joined(
         (mixed / total[:, None], np.log(total))
         for _, total, mixed in states(Q, K, V, block, causal)
-    ]
-    return tuple(map(np.concatenate, zip(*parts, strict=True)))
+    )
 
 
 @exercise.misconception
@@ -619,14 +623,9 @@ def mask_of_the_first_tile(Q, K, V, block=64, causal=False):
     """Every tile has the mask of the first one. Compare positions in the whole sequence."""
     if not causal:
         return flash_attention(Q, K, V, block)
-    n = len(Q)
-    position = np.arange(n) % block
-    S = scores(Q, K, 0, 0, n, False)
-    S = np.where(position > position[:, None], -inf, S)
-    top = S.max(axis=1, keepdims=True)
-    P = np.exp(S - top)
-    total = P.sum(axis=1, keepdims=True)
-    return P @ V / total, (top + np.log(total))[:, 0]
+    within_tile = np.arange(len(Q)) % block
+    hidden = within_tile > within_tile[:, None]
+    return of_scores(np.where(hidden, -inf, all_scores(Q, K)), V)
 
 
 @exercise.misconception
@@ -634,12 +633,8 @@ def diagonal_tiles_open(Q, K, V, block=64, causal=False):
     """You skip tiles, but the tiles on the diagonal are not masked inside."""
     if not causal:
         return flash_attention(Q, K, V, block)
-    position = np.arange(len(Q)) // block
-    S = np.where(position > position[:, None], -inf, scores(Q, K, 0, 0, len(Q), False))
-    top = S.max(axis=1, keepdims=True)
-    P = np.exp(S - top)
-    total = P.sum(axis=1, keepdims=True)
-    return P @ V / total, (top + np.log(total))[:, 0]
+    tile = np.arange(len(Q)) // block
+    return of_scores(np.where(tile > tile[:, None], -inf, all_scores(Q, K)), V)
 
 
 @exercise.misconception
@@ -647,12 +642,8 @@ def own_key_hidden(Q, K, V, block=64, causal=False):
     """Your mask hides the query's own key, and the first query sees nothing: that gives NaN."""
     if not causal:
         return flash_attention(Q, K, V, block)
-    S = np.where(np.tri(len(Q), k=-1) > 0, scores(Q, K, 0, 0, len(Q), False), -inf)
     with np.errstate(all="ignore"):
-        top = S.max(axis=1, keepdims=True)
-        P = np.exp(S - top)
-        total = P.sum(axis=1, keepdims=True)
-        return P @ V / total, (top + np.log(total))[:, 0]
+        return of_scores(np.where(np.tri(len(Q), k=-1) > 0, all_scores(Q, K), -inf), V)
 
 
 @exercise.misconception
