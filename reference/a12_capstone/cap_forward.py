@@ -974,90 +974,99 @@ def counted(V, d, f, L):
     return [L * encoder, L * decoder, L * (encoder + decoder) + 2 * V * d + d * V + V]
 
 
+#: The model whose numbers are counted: vocabulary, width, hidden width, layers on each side.
+SIZES = WORDS, WIDTH, HIDDEN, LAYERS = 9, 32, 64, 2
+ENCODER, DECODER, ALL = counted(*SIZES)
+LOOK_BIASES, FORWARD_BIASES = 4 * WIDTH, HIDDEN + WIDTH
+LOOK = 4 * WIDTH * WIDTH + LOOK_BIASES
+NORM = 2 * WIDTH
+TABLE, TO_LOGITS = WORDS * WIDTH, WIDTH * WORDS + WORDS
+
+
+def but(encoder, decoder, outside=0):
+    """The counts with so many numbers more in each layer, and in what belongs to none."""
+    layers = LAYERS * encoder, LAYERS * decoder
+    return [ENCODER + layers[0], DECODER + layers[1], ALL + sum(layers) + outside]
+
+
 @exercise.part(points=1.5, answer=Count())
 def parameters():
     """Numbers that are learned: in the encoder's blocks, in the decoder's layers, in all."""
-    return counted(9, 32, 64, 2)
-
-
-@parameters.misconception(credit=0.5)
-def no_biases_in_attention():
-    """The four maps of attention have biases here."""
-    none = 2 * 4 * 32
-    return [17_088 - none, 25_664 - 2 * none, 43_625 - 3 * none]
-
-
-@parameters.misconception(credit=0.5)
-def one_layer_counted():
-    """Encoder and decoder have two layers each."""
-    return counted(9, 32, 64, 1)
-
-
-@parameters.misconception(credit=0.5)
-def norms_not_counted():
-    """Scales and shifts of the norms are learned, too."""
-    return [17_088 - 2 * 128, 25_664 - 2 * 192, 43_625 - 2 * 320]
-
-
-@parameters.misconception(credit=0.5)
-def cross_attention_forgotten():
-    """Your decoder lacks the weights of its look at the source."""
-    look = 2 * 4 * (32 * 32 + 32)
-    return [17_088, 25_664 - look, 43_625 - look]
+    return counted(*SIZES)
 
 
 parameters.mistakes(
+    no_biases_in_attention=(
+        but(-LOOK_BIASES, -2 * LOOK_BIASES),
+        "The four maps of attention have biases here.",
+        0.5,
+    ),
+    one_layer_counted=(
+        counted(WORDS, WIDTH, HIDDEN, 1),
+        "Encoder and decoder have two layers each.",
+        0.5,
+    ),
+    norms_not_counted=(
+        but(-2 * NORM, -3 * NORM),
+        "Scales and shifts of the norms are learned, too.",
+        0.5,
+    ),
+    cross_attention_forgotten=(
+        but(0, -LOOK),
+        "Your decoder lacks the weights of its look at the source.",
+        0.5,
+    ),
     biases_of_forward_forgotten=(
-        [17_088 - 2 * 96, 25_664 - 2 * 96, 43_625 - 4 * 96],
+        but(-FORWARD_BIASES, -FORWARD_BIASES),
         "The feed-forward layers have biases as well.",
         0.5,
     ),
     scales_without_shifts=(
-        [17_088 - 2 * 64, 25_664 - 2 * 96, 43_625 - 2 * 160],
+        but(-2 * WIDTH, -3 * WIDTH),
         "You counted half of the norms' numbers: each norm has a scale and a shift, in every "
         "layer.",
         0.5,
     ),
     three_norms_in_the_encoder=(
-        [17_088 + 128, 25_664, 43_625 + 128],
+        but(NORM, 0),
         "A layer of the encoder has two norms. Only those of the decoder have three.",
         0.5,
     ),
     two_norms_in_the_decoder=(
-        [17_088, 25_664 - 128, 43_625 - 128],
+        but(0, -NORM),
         "A layer of the decoder has three norms, one behind each sublayer.",
         0.5,
     ),
     tables_among_the_layers=(
-        [17_088 + 288, 25_664 + 288, 43_625],
+        [ENCODER + TABLE, DECODER + TABLE, ALL],
         "Layers alone are asked for at first: the tables of embeddings belong to none of them.",
         0.5,
     ),
     all_on_two_sides=(
-        [17_088 + 288, 25_664 + 288 + 297, 43_625],
+        [ENCODER + TABLE, DECODER + TABLE + TO_LOGITS, ALL],
         "Layers alone are asked for at first: neither tables nor the map to logits belong to them.",
         0.5,
     ),
     one_table_left_out=(
-        [17_088, 25_664, 43_625 - 288],
+        but(0, 0, -TABLE),
         "All includes two tables of embeddings: one of the source, and one of the target.",
         0.5,
     ),
     map_to_logits_left_out=(
-        [17_088, 25_664, 43_625 - 297],
+        but(0, 0, -TO_LOGITS),
         "All includes the map to the logits, with its bias.",
         0.5,
     ),
     no_biases=(
-        [17_088 - 448, 25_664 - 704, 43_625 - 448 - 704 - 9],
+        but(-LOOK_BIASES - FORWARD_BIASES, -2 * LOOK_BIASES - FORWARD_BIASES, -WORDS),
         "You counted no biases. All maps have them here, also of attention and of the output.",
     ),
     one_look_in_the_decoder=(
-        [17_088, 17_088, 2 * 17_088 + 873],
+        but(0, -LOOK - NORM),
         "A decoder layer looks twice: at the target and at the source.",
     ),
     tables_shared=(
-        [17_088, 25_664, 17_088 + 25_664 + 9 * 32],
+        but(0, 0, -TABLE - TO_LOGITS),
         "Source, target and output have tables of their own.",
     ),
 )
