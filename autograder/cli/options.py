@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -89,7 +89,7 @@ def output() -> Console:
     return console if console.is_terminal else Console(width=10_000)
 
 
-def print_json(data: Any) -> None:
+def print_json(data: object) -> None:
     """Print data for programs."""
     import json
 

@@ -70,7 +70,7 @@ def _place(path: Path, line: int, frame: FrameType) -> str:
     return f"{frame.f_code.co_name} ({path.name}:{line})"
 
 
-def _shown(name: str, value: Any) -> str:
+def _shown(name: str, value: object) -> str:
     shown = repr(value)
     return (
         name if isinstance(value, np.random.Generator) or "<" in shown[:1] else f"{name} = {shown}"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import Any
 
 from autograder.course.config import CONFIG, Course, CourseError, line_of
 from autograder.exercise.nearest import meant
@@ -58,7 +57,7 @@ def exercise_limits(course: Course, exercise: str, notebook: Limits) -> Limits:
     return replace(notebook, **{name: own[name] for name in _PER_REQUEST if name in own})
 
 
-def _check(course: Course, limits: Any, where: str) -> None:
+def _check(course: Course, limits: object, where: str) -> None:
     if not isinstance(limits, Mapping):
         raise CourseError(
             f"{_line(course, where)}{where} is {limits!r}, and must be names with numbers, like "

@@ -33,7 +33,7 @@ def exercises_of_today(exercises: dict[str, dict[str, Any]]) -> dict[str, dict[s
 
 
 def _with_functions(
-    *, function: str | None, checks: list[Any], hidden_checks: int, **others: Any
+    *, function: str | None, checks: list[Any], hidden_checks: int, **others: object
 ) -> dict[str, Any]:
     one = {"name": function, "checks": checks, "hidden_checks": hidden_checks}
     return {**others, "functions": [one] if function else []}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import msgspec
 
@@ -33,7 +33,7 @@ def decoded(content: bytes | str, form: type[T]) -> T:
         return converted(json.loads(content), form)
 
 
-def converted(data: Any, form: type[T]) -> T:
+def converted(data: object, form: type[T]) -> T:
     """Do the same with what was read already."""
     try:
         return msgspec.convert(data, form)
@@ -41,6 +41,6 @@ def converted(data: Any, form: type[T]) -> T:
         raise ValueError(f"{error}") from error
 
 
-def encoded(value: Any, *, indent: int | None = None) -> bytes:
+def encoded(value: object, *, indent: int | None = None) -> bytes:
     """Write a value of such a type as JSON, in characters that every file can hold."""
     return json.dumps(msgspec.to_builtins(value), indent=indent).encode() + b"\n"

@@ -4,7 +4,6 @@ import contextlib
 import importlib
 import sys
 from types import ModuleType
-from typing import Any
 
 # `import nbgrader` loads its extensions of Jupyter's server, and with them Jupyter: half a second
 # more. They are loaded when somebody asks for them.
@@ -15,7 +14,7 @@ _EXTENSIONS = tuple(
 
 
 def _placeholder(name: str) -> ModuleType:
-    def load_jupyter_server_extension(application: Any) -> None:
+    def load_jupyter_server_extension(application: object) -> None:
         importlib.import_module(name).load_jupyter_server_extension(application)
 
     module = ModuleType(name)

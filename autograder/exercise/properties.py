@@ -45,7 +45,7 @@ class _Watched(Protocol):
 
     modified: bool
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
+    def __call__(self, *args: object, **kwargs: object) -> Any: ...
 
 
 class _Ran(Protocol):
@@ -55,7 +55,7 @@ class _Ran(Protocol):
     def spent(self) -> float | None: ...
 
 
-def rows_sum_to_one(weights: Any, *, axis: int = -1, what: str = "the weights") -> None:
+def rows_sum_to_one(weights: object, *, axis: int = -1, what: str = "the weights") -> None:
     """Require that no entry is negative, and that each row adds up to 1."""
     array = np.asarray(getattr(weights, "array", weights))
     require(array.dtype.kind == "f", f"{what} should be an array of numbers")
@@ -65,7 +65,7 @@ def rows_sum_to_one(weights: Any, *, axis: int = -1, what: str = "the weights") 
     require(np.allclose(array.sum(axis), 1, atol=loose), f"each row of {what} should add up to 1")
 
 
-def worked(value: Any, *inputs: Any, like: Any = None, what: str = "the result") -> Array:
+def worked(value: object, *inputs: object, like: object = None, what: str = "the result") -> Array:
     """Require a finite result that isn't one number everywhere, nor what went in; return it.
 
     Where something is to be ``like`` it, the result has roughly the size of that: what many slips
@@ -104,7 +104,7 @@ def permutation_invariant(
     _depends(f, x, plain, what)
 
 
-def shift_invariant(f: Function, x: Array, by: Any, *, what: str = "the result") -> None:
+def shift_invariant(f: Function, x: Array, by: object, *, what: str = "the result") -> None:
     """Require f(x + by) = f(x)."""
     plain = worked(f(x), x, what=what)
     if not alike(f(x + by), plain):
@@ -134,7 +134,9 @@ def each_by_itself(f: Function, *batches: Array, what: str = "the result") -> No
     agree(together, np.stack(alone), what=f"{what} of a batch")
 
 
-def keeps_dtype(f: Function, *args: Any, dtype: str = "float32", what: str = "the result") -> None:
+def keeps_dtype(
+    f: Function, *args: object, dtype: str = "float32", what: str = "the result"
+) -> None:
     """Require results of the type of the arguments; integers and masks are passed as they are."""
     given = [
         a.astype(dtype) if isinstance(a, np.ndarray) and a.dtype.kind == "f" else a for a in args
@@ -146,7 +148,7 @@ def keeps_dtype(f: Function, *args: Any, dtype: str = "float32", what: str = "th
         require(str(found) == dtype, f"for {dtype} inputs {what} came out as {found}")
 
 
-def leaves_alone(call: _Watched, *args: Any, **kwargs: Any) -> None:
+def leaves_alone(call: _Watched, *args: object, **kwargs: object) -> None:
     """Require that a call does not change its arguments."""
     require(call(*args, **kwargs) is not None, "nothing is returned")
     require(not call.modified, "an argument is changed in place; work on a copy")
@@ -167,7 +169,7 @@ def differences(f: Function, x: Array, *, h: float = 1e-5) -> Array:
 
 
 def is_gradient(
-    gradient: Any,
+    gradient: object,
     f: Function,
     x: Array,
     *,
@@ -185,7 +187,7 @@ def is_gradient(
 
 
 def refuses(
-    f: Function, *args: Any, error: type[Exception] = ValueError, why: str = "", **kwargs: Any
+    f: Function, *args: object, error: type[Exception] = ValueError, why: str = "", **kwargs: object
 ) -> None:
     """Require that a call raises an exception of this type."""
     try:
@@ -222,13 +224,13 @@ def _depends(f: Function, x: Array, plain: Array, what: str) -> None:
     require(not alike(f(x * uneven), plain), f"{what} doesn't depend on what goes in")
 
 
-def _finite(value: Any, what: str) -> None:
+def _finite(value: object, what: str) -> None:
     array = _array(value)
     if array.dtype.kind == "f":
         require(np.isfinite(array).all(), f"there is NaN or ∞ in {what}")
 
 
-def _array(value: Any) -> Array:
+def _array(value: object) -> Array:
     return np.asarray(getattr(value, "array", value))
 
 

@@ -66,7 +66,7 @@ def replaceable(solution: Function, name: str) -> Function:
         return _replaceable_class(solution, name)
 
     @wraps(solution)
-    def current(*args: Any, **kwargs: Any) -> Any:
+    def current(*args: object, **kwargs: object) -> Any:
         own = _current(name)
         return own(*args, **kwargs) if own else solution(*args, **kwargs)
 
@@ -74,7 +74,7 @@ def replaceable(solution: Function, name: str) -> Function:
 
 
 def _replaceable_class(solution: type, name: str) -> type:
-    def new(cls: type, *args: Any, **kwargs: Any) -> Any:
+    def new(cls: type, *args: object, **kwargs: object) -> Any:
         own = _current(name) if cls is current else None
         if own is None:
             return object.__new__(cls)

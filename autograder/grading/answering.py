@@ -57,7 +57,7 @@ class Expectation:
     answers: tuple[tuple[Hashable, Any], ...] = ()
     run: Any = None
 
-    def answered(self, number: int, request: Request, value: Any) -> Any:
+    def answered(self, number: int, request: Request, value: object) -> Any:
         """Return the answer to a request, the so-and-so-manieth, in the form that is asked for.
 
         Raises
@@ -68,7 +68,7 @@ class Expectation:
         key, right = self.answers[number] if number < len(self.answers) else ("", None)
         return _held(value, right) if key == asking(request) else value
 
-    def trained(self, value: Any) -> Any:
+    def trained(self, value: object) -> Any:
         """Return what came of an expensive call, with numbers for tensors."""
         return _held(as_numbers(value), self.run)
 
@@ -86,7 +86,7 @@ def annotated(solution: Callable[..., Any]) -> Any:
     return _of_type(said)
 
 
-def _of_type(said: Any) -> Any:
+def _of_type(said: object) -> Any:
     if get_origin(said) is tuple:
         return tuple(map(_of_type, get_args(said)))
     kind = get_origin(said) or said
@@ -94,7 +94,7 @@ def _of_type(said: Any) -> Any:
     return np.empty(0) if kind is np.ndarray else known.get(kind)
 
 
-def _held(value: Any, right: Any) -> Any:
+def _held(value: object, right: object) -> Any:
     if right is None:
         return value
     if wrong := other_kind(value, right):

@@ -46,7 +46,7 @@ class Callee(ABC):
         """Be told that a check begins, which may ask what others have asked."""
 
     @abstractmethod
-    def once(self, args: Any, kwargs: Any) -> Run:
+    def once(self, args: object, kwargs: object) -> Run:
         """Call something expensive, unless it is known what comes."""
 
     @property
@@ -58,14 +58,16 @@ class Callee(ABC):
         """Return an earlier function of the student's by its reference, if there is a student."""
         return None
 
-    def reference_seconds(self, args: Any, kwargs: Any) -> tuple[Any, float | None]:
+    def reference_seconds(self, args: object, kwargs: object) -> tuple[Any, float | None]:
         """Call the reference and read its time; only a submission is compared with it."""
         return None, None
 
-    def on_gpu(self, shape: tuple[int, ...], dtype: str, rows: Any, *, sdpa: bool) -> Timing | None:
+    def on_gpu(
+        self, shape: tuple[int, ...], dtype: str, rows: object, *, sdpa: bool
+    ) -> Timing | None:
         """Time calls on the GPU, or those of torch's own function."""
         raise NotImplementedError("only a submission is timed on a GPU")
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, *args: object, **kwargs: object) -> Any:
         """Call it for what it returns."""
         return self.ask(Call(args, kwargs)).value

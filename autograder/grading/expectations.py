@@ -85,7 +85,7 @@ def _kind_of_answer(each: Recorded) -> Any:
     return None if isinstance(each.request, Differentiate) else _kind(each.value)
 
 
-def _kind(value: Any) -> Any:
+def _kind(value: object) -> Any:
     """Return something small of the same kind as a result."""
     if isinstance(value, Tensor):
         return Tensor(value.dtype, _kind(value.array))
@@ -107,7 +107,7 @@ class _Enough(Exception):
 class Looking(Recorder):
     """A call of the reference that ends before anything that takes long."""
 
-    def _stop(self, *_: Any, **__: Any) -> Any:
+    def _stop(self, *_: object, **__: object) -> Any:
         raise _Enough
 
     once = work = outline = measured = _work = seconds = reference_seconds = grown = _stop

@@ -84,12 +84,12 @@ class Gpu:
         return calls.beside(self._zygote)
 
     def submitted(
-        self, calls: Calls, name: str, shape: tuple[int, ...], dtype: str, rows: Any
+        self, calls: Calls, name: str, shape: tuple[int, ...], dtype: str, rows: object
     ) -> Timing | None:
         """Time a submission's function; None if the memory does not do."""
         seconds = self._zygote.limits.call_seconds
 
-        def take(step: str, **options: Any) -> Any:
+        def take(step: str, **options: object) -> Any:
             return calls.ask(name, requests.Bench(step, options), seconds=seconds).value
 
         try:
@@ -102,7 +102,7 @@ class Gpu:
         take("end")  # what it holds may leave no room for what is timed next, here
         return timing
 
-    def sdpa(self, shape: tuple[int, ...], dtype: str, rows: Any) -> Timing | None:
+    def sdpa(self, shape: tuple[int, ...], dtype: str, rows: object) -> Timing | None:
         """Time a function of torch's own, in this process and by the same clock."""
         import torch
 
@@ -120,7 +120,7 @@ class Gpu:
             release()
 
     def _timed(
-        self, do: Step, shape: tuple[int, ...], dtype: str, rows: Any, *, weighed: bool = True
+        self, do: Step, shape: tuple[int, ...], dtype: str, rows: object, *, weighed: bool = True
     ) -> Timing | None:
         """Time blocks of calls: the fastest counts, with rows of a result that came in that time.
 

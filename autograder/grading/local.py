@@ -81,7 +81,7 @@ class Local(Callee):
             raise StudentError("exception", str(error), type=name, text=text) from error
         return Reply(value, warnings=done.warnings, work=done.work or {})
 
-    def once(self, args: Any, kwargs: Any) -> Run:
+    def once(self, args: object, kwargs: object) -> Run:
         """Make an expensive call of a function of our own, which always gives the same."""
         return _ran(inspect.unwrap(self._function), Values((args, kwargs)))
 
@@ -102,7 +102,7 @@ def _ran(function: Callable[..., Any], asked: Values) -> Run:
     return Run(value, time.thread_time() - began)
 
 
-def _as_data(value: Any) -> Any:
+def _as_data(value: object) -> Any:
     """Return a value as it comes from another process."""
     header, buffers = encode_parts(value)
     return decode(header, b"".join(buffers))

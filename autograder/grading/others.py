@@ -59,7 +59,7 @@ def _personal(exercise: Exercise, variant: Mapping[str, Any]) -> set[str]:
     return known - set(variant)
 
 
-def _is_right(part: Part, answer: Any, expected: Any) -> bool:
+def _is_right(part: Part, answer: object, expected: object) -> bool:
     try:
         return part.answer.same(answer, expected)
     except Undecided:

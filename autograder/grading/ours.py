@@ -82,7 +82,7 @@ def _weight(found: Reply | StudentError) -> int:
     return 1 if isinstance(found, StudentError) else 1 + _bytes(found.value) // _COUNTS
 
 
-def _bytes(value: Any) -> int:
+def _bytes(value: object) -> int:
     if isinstance(value, dict):
         return sum(map(_bytes, value.values()))
     if isinstance(value, list | tuple):

@@ -34,7 +34,7 @@ class OwnFunction:
         self._lost: StudentError | None = None
         self.asked: list[Asked] = []
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, *args: object, **kwargs: object) -> Any:
         """Call in the submission's process."""
         if self._lost:
             raise self._lost
@@ -103,7 +103,7 @@ class Earlier:
         """Return all of it by name."""
         return {one.name: OwnFunction(self._asking(one)) for one in self._carried}
 
-    def __contains__(self, solution: Any) -> bool:
+    def __contains__(self, solution: object) -> bool:
         return any(one.solution is solution for one in self._carried)
 
     def calls_of(self, name: str) -> Calls | None:

@@ -14,7 +14,7 @@ _SHORT.maxlevel, _SHORT.maxdict, _SHORT.maxstring, _SHORT.maxother = 3, 20, 200,
 _SHORT.maxlist = _SHORT.maxtuple = 30
 
 
-def as_written(raw: Any) -> str:
+def as_written(raw: object) -> str:
     r"""Write plain data down: text as it is, a line for each line or row, no digits without need.
 
     >>> as_written(["a + b", "b + a"])
@@ -36,7 +36,7 @@ def as_written(raw: Any) -> str:
     return text.encode("utf-8", "replace").decode()  # half a character can't be kept
 
 
-def _numbers(raw: Any) -> str:
+def _numbers(raw: object) -> str:
     if isinstance(raw, np.ndarray):
         ends = 3 if raw.ndim < 4 else 1  # of each axis: the product of all of them is written
         return np.array2string(raw, separator=", ", threshold=200, precision=6, edgeitems=ends)
@@ -44,7 +44,7 @@ def _numbers(raw: Any) -> str:
     return text.replace("], [", "],\n [")
 
 
-def _rounded(raw: Any, depth: int) -> Any:
+def _rounded(raw: object, depth: int) -> Any:
     """Leave out digits that nobody wrote, in the first entries of lists of lists."""
     if isinstance(raw, list | tuple) and depth:
         entries = [_rounded(entry, depth - 1) for entry in raw[:31]]

@@ -44,19 +44,19 @@ class Gradients:
 class Home(Protocol):
     """Where objects are: another process, or this one."""
 
-    def method(self, key: int, name: str, args: Any, kwargs: Any) -> Any:
+    def method(self, key: int, name: str, args: object, kwargs: object) -> Any:
         """Call a method."""
 
-    def measured(self, key: int, name: str, args: Any, kwargs: Any) -> Any:
+    def measured(self, key: int, name: str, args: object, kwargs: object) -> Any:
         """Count the work of a method on a copy of the object."""
 
-    def differentiated(self, key: int | None, args: Any, kwargs: Any) -> Gradients:
+    def differentiated(self, key: int | None, args: object, kwargs: object) -> Gradients:
         """Differentiate an object that is a module."""
 
     def get(self, key: int, name: str) -> Any:
         """Return what an attribute holds."""
 
-    def set(self, key: int, name: str, value: Any) -> None:
+    def set(self, key: int, name: str, value: object) -> None:
         """Give an attribute a value."""
 
     def is_method(self, key: int, name: str) -> bool:
@@ -69,11 +69,11 @@ class Method:
     def __init__(self, home: Home, key: int, name: str) -> None:
         self._home, self._key, self._name = home, key, name
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, *args: object, **kwargs: object) -> Any:
         """Call it there."""
         return self._home.method(self._key, self._name, args, kwargs)
 
-    def work(self, *args: Any, **kwargs: Any) -> Any:
+    def work(self, *args: object, **kwargs: object) -> Any:
         """Count the work that such a call is, as `call.work` does; the object stays as it was."""
         return self._home.measured(self._key, self._name, args, kwargs)
 
@@ -89,15 +89,15 @@ class Object:
     def __init__(self, home: Home, key: int, kind: type | None) -> None:
         vars(self).update(_home=home, _key=key, _kind=kind)
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, *args: object, **kwargs: object) -> Any:
         """Call the object itself."""
         return self._home.method(self._key, "__call__", args, kwargs)
 
-    def work(self, *args: Any, **kwargs: Any) -> Any:
+    def work(self, *args: object, **kwargs: object) -> Any:
         """Count the work of that."""
         return self._home.measured(self._key, "__call__", args, kwargs)
 
-    def gradients(self, *args: Any, **kwargs: Any) -> Gradients:
+    def gradients(self, *args: object, **kwargs: object) -> Gradients:
         """Call a torch module and differentiate what it returns."""
         home: Home = self._home
         return home.differentiated(self._key, args, kwargs)
@@ -110,7 +110,7 @@ class Object:
             return Method(self._home, self._key, name)
         return self._home.get(self._key, name)
 
-    def __setattr__(self, name: str, value: Any) -> None:
+    def __setattr__(self, name: str, value: object) -> None:
         self._home.set(self._key, name, value)
 
 
@@ -134,7 +134,7 @@ def held(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...]
     return tuple(map(_travelling, args)), {name: _travelling(v) for name, v in kwargs.items()}
 
 
-def _travelling(value: Any) -> Any:
+def _travelling(value: object) -> Any:
     if isinstance(value, Object):
         return Held(value._key)
     if isinstance(value, np.random.Generator):

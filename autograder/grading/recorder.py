@@ -110,11 +110,11 @@ class Recorder:
         self.training: Training | None = None
         self.readings: list[Measured] = []
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, *args: object, **kwargs: object) -> Any:
         """Call and record."""
         return self.record(Call(*held(args, kwargs)))
 
-    def make(self, *args: Any, **kwargs: Any) -> Object:
+    def make(self, *args: object, **kwargs: object) -> Object:
         """Call, and leave what comes where it is: an object, to be used from here.
 
         Of a class that students write, it makes an instance.
@@ -131,7 +131,7 @@ class Recorder:
         """Call a method of an object that was made."""
         return self.record(CallMethod(*held(args, kwargs), key, name))
 
-    def gradients(self, *args: Any, **kwargs: Any) -> Gradients:
+    def gradients(self, *args: object, **kwargs: object) -> Gradients:
         """Call a function of torch tensors, and differentiate what it returns."""
         return self.differentiated(None, args, kwargs)
 
@@ -146,7 +146,7 @@ class Recorder:
         """Return what an attribute of an object holds."""
         return self.record(GetAttribute(key, name))
 
-    def set(self, key: int, name: str, value: Any) -> None:
+    def set(self, key: int, name: str, value: object) -> None:
         """Give an attribute of an object a value."""
         self.record(SetAttribute((value,), {}, key, name))
 
@@ -220,7 +220,7 @@ class Recorder:
         callee = callee or self.callee
         return Recorder(callee, following=True, runs=self._runs, asked=self._asked)
 
-    def once(self, *args: Any, **kwargs: Any) -> Any:
+    def once(self, *args: object, **kwargs: object) -> Any:
         """Call something expensive, such as a training run, once for all checks that look at it.
 
         What comes of it is shared, so it must not be changed.  A misconception is recognised by
@@ -263,7 +263,7 @@ class Recorder:
                 return Inconclusive("the notebook had too little time left for this run")
             return error
 
-    def work(self, *args: Any, **kwargs: Any) -> Work:
+    def work(self, *args: object, **kwargs: object) -> Work:
         """Call and count the work; a function of our own is metered here.
 
         Raises
@@ -305,16 +305,16 @@ class Recorder:
         """Is this a submission, in a process whose time can be read?"""
         return self.callee.isolated
 
-    def seconds(self, *args: Any, **kwargs: Any) -> tuple[Any, float | None]:
+    def seconds(self, *args: object, **kwargs: object) -> tuple[Any, float | None]:
         """Call and return the processor time; None for a function of our own."""
         answer = self.callee.ask(Time(args, kwargs))
         return answer.value, answer.reading
 
-    def reference_seconds(self, *args: Any, **kwargs: Any) -> tuple[Any, float | None]:
+    def reference_seconds(self, *args: object, **kwargs: object) -> tuple[Any, float | None]:
         """Do the same with the reference; only a submission is compared with it."""
         return self.callee.reference_seconds(args, kwargs)
 
-    def grown(self, *args: Any, **kwargs: Any) -> tuple[Any, float | None]:
+    def grown(self, *args: object, **kwargs: object) -> tuple[Any, float | None]:
         """Call and return by how many bytes the process grew; None for a function of our own.
 
         Raises
@@ -331,7 +331,7 @@ class Recorder:
         return answer.value, answer.reading
 
     def on_gpu(
-        self, shape: tuple[int, ...], dtype: str, rows: Any, *, sdpa: bool = False
+        self, shape: tuple[int, ...], dtype: str, rows: object, *, sdpa: bool = False
     ) -> Timing | None:
         """Time calls on a GPU; of a submission alone."""
         return self.callee.on_gpu(shape, dtype, rows, sdpa=sdpa)

@@ -57,7 +57,7 @@ def renumbered(calls: Sequence[Recorded]) -> list[Recorded]:
     made = (each.request.key for each in calls if isinstance(each.request, Make))
     numbers = {key: i for i, key in enumerate(made)}
 
-    def known(value: Any) -> Any:
+    def known(value: object) -> Any:
         return Held(numbers.get(value.key, value.key)) if isinstance(value, Held) else value
 
     def again(request: Request) -> Request:
@@ -135,7 +135,7 @@ def _raised(other: Ours, request: Request) -> str:
     return ""
 
 
-def _dtypes(value: Any) -> Any:
+def _dtypes(value: object) -> Any:
     if isinstance(value, tuple | list):
         return [_dtypes(entry) for entry in value]
     return getattr(value, "dtype", type(value))

@@ -81,8 +81,8 @@ class Runs(Protocol):
 def key_of(
     cells: Iterable[str],
     function: str,
-    args: Any,
-    kwargs: Any,
+    args: object,
+    kwargs: object,
     numbers: Mapping[str, Any],
     data: Mapping[str, bytes],
 ) -> str:

@@ -85,7 +85,9 @@ class StudentCall(Callee):
             return Local(self._solution)(*args, **kwargs), None
         return self._yardstick.timed(self._solution, *args, **kwargs)
 
-    def on_gpu(self, shape: tuple[int, ...], dtype: str, rows: Any, *, sdpa: bool) -> Timing | None:
+    def on_gpu(
+        self, shape: tuple[int, ...], dtype: str, rows: object, *, sdpa: bool
+    ) -> Timing | None:
         """Time calls on the GPU, or those of torch's own function."""
         assert self._gpu
         if sdpa:

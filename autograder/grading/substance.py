@@ -34,7 +34,7 @@ def insubstantial(function: CheckedFunction, call: Recorder) -> bool:
     return _lost(function, call) or _ignores(function, call)
 
 
-def vanishes(follows: Any, right: Any) -> bool:
+def vanishes(follows: object, right: object) -> bool:
     """Tell whether what follows is so small beside the true result that any small number agrees.
 
     >>> vanishes([1e-200, 0], [0.5, 0.2]), vanishes([1e-3, 0], [0.5, 0.2]), vanishes(0, 0)
@@ -142,7 +142,7 @@ def _alike(one: Any, other: Any) -> bool:
     return all(same(a, b) for a, b in zip_longest(_arrays(one), _arrays(other)))
 
 
-def _arrays(value: Any) -> Iterator[Array]:
+def _arrays(value: object) -> Iterator[Array]:
     """Yield the arrays of numbers in an answer."""
     if isinstance(value, dict):
         value = list(value.values())

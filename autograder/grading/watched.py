@@ -59,7 +59,7 @@ class Watched(Callee):
         )
         return replace(item, status=Status.FAILED, score=0.0, note=LIBRARY, feedback=text)
 
-    def once(self, args: Any, kwargs: Any) -> Run:
+    def once(self, args: object, kwargs: object) -> Run:
         """Call something expensive, unless it is known what comes."""
         return self._callee.once(args, kwargs)
 
@@ -72,10 +72,12 @@ class Watched(Callee):
         """Return an earlier function of the student's by its reference, if there is a student."""
         return self._callee.own(solution)
 
-    def reference_seconds(self, args: Any, kwargs: Any) -> tuple[Any, float | None]:
+    def reference_seconds(self, args: object, kwargs: object) -> tuple[Any, float | None]:
         """Call the reference and read its time."""
         return self._callee.reference_seconds(args, kwargs)
 
-    def on_gpu(self, shape: tuple[int, ...], dtype: str, rows: Any, *, sdpa: bool) -> Timing | None:
+    def on_gpu(
+        self, shape: tuple[int, ...], dtype: str, rows: object, *, sdpa: bool
+    ) -> Timing | None:
         """Time calls on the GPU."""
         return self._callee.on_gpu(shape, dtype, rows, sdpa=sdpa)

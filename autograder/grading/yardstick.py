@@ -52,7 +52,7 @@ class Yardstick:
         self._channel = self._process = None
 
     def timed(
-        self, function: Callable[..., Any], *args: Any, **kwargs: Any
+        self, function: Callable[..., Any], *args: object, **kwargs: object
     ) -> tuple[Any, float | None]:
         """Call a function of an author's module and return its result and its processor time.
 

@@ -50,7 +50,7 @@ def error_output(name: str, message: str) -> dict[str, Any]:
     }
 
 
-def _output(output: Any, number: int) -> dict[str, Any]:
+def _output(output: object, number: int) -> dict[str, Any]:
     if type(output) is not dict:
         raise WireError("an output that is none")
     kind = output.get("output_type")
@@ -76,13 +76,13 @@ def _output(output: Any, number: int) -> dict[str, Any]:
     raise WireError("an unknown type of output")
 
 
-def _text(value: Any) -> str:
+def _text(value: object) -> str:
     if type(value) is not str:
         raise WireError("an output without text")
     return value
 
 
-def _data(data: Any) -> dict[str, str]:
+def _data(data: object) -> dict[str, str]:
     if type(data) is not dict or not data or not data.keys() <= {"text/plain", "image/png"}:
         raise WireError("an output of an unknown format")
     if "image/png" in data:
@@ -103,7 +103,7 @@ def said(text: str) -> dict[str, Any]:
     return {"output_type": "stream", "name": "stderr", "text": text}
 
 
-def size(outputs: Any) -> int:
+def size(outputs: object) -> int:
     """Return how many characters outputs hold."""
     if isinstance(outputs, list):
         return sum(map(size, outputs))

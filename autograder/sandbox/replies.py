@@ -158,7 +158,7 @@ COUNTS = ("flops", "largest", "peak", "steps", "operations")
 _MAX_COUNT = 1 << 62
 
 
-def counted(work: Any) -> dict[str, Any]:
+def counted(work: object) -> dict[str, Any]:
     """Return the counts of a metered call as they came over the wire, which may say anything.
 
     Raises
@@ -179,7 +179,7 @@ def counted(work: Any) -> dict[str, Any]:
     return numbers | {"shapes": frozenset(shapes)}
 
 
-def reported(error: Any, subject: str, verb: str = "") -> StudentError | None:
+def reported(error: object, subject: str, verb: str = "") -> StudentError | None:
     """Turn the error in a worker's reply into one for the student.
 
     Parameters
@@ -215,7 +215,7 @@ def reported(error: Any, subject: str, verb: str = "") -> StudentError | None:
     raise WireError("an unknown kind of error")
 
 
-def named(names: Any) -> tuple[str, ...]:
+def named(names: object) -> tuple[str, ...]:
     """Return names, such as those of warnings that a call gave, as they came over the wire.
 
     Raises

@@ -150,7 +150,9 @@ class Session:
         values = self._of_notebook("holds", requests.ReadAll(list(names)), seconds)
         return values if isinstance(values, dict) else {}
 
-    def call(self, name: str, /, *args: Any, seconds: float | None = None, **kwargs: Any) -> Any:
+    def call(
+        self, name: str, /, *args: object, seconds: float | None = None, **kwargs: object
+    ) -> Any:
         """Call a function and return its result, as `ask` does."""
         return self.ask(name, requests.Call(args, kwargs), seconds=seconds).value
 

@@ -47,7 +47,7 @@ def _meanings(found: Any, variant: int | None) -> dict[str, dict[str, str]]:
     return {name: texts for names, texts in by_parts.items() for name in names.split(", ")}
 
 
-def _looked_at(name: str, hint: dict[str, Any], raw: Any) -> list[str]:
+def _looked_at(name: str, hint: dict[str, Any], raw: object) -> list[str]:
     mark, advice = "✗ form     ", ""
     latex: tuple[str, ...] = ()
     try:

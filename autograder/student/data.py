@@ -34,7 +34,7 @@ def pick(course: str, student: str, exercise: str, pool: int) -> int:
     return int.from_bytes(digest[:8], "big") % pool
 
 
-def decode(value: Any) -> Any:
+def decode(value: object) -> Any:
     """Turn a value of check.json back into numbers, text, tuples and arrays."""
     if isinstance(value, list):
         return [decode(entry) for entry in value]

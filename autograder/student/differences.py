@@ -157,7 +157,7 @@ def right_in_float32(given: Any, right: Any) -> bool:
     return bool(off < _SINGLE * size)
 
 
-def numbers_of(value: Any) -> Any:
+def numbers_of(value: object) -> Any:
     """Return the numbers of a tensor of torch's, or of one as it comes to a grader; else the value.
 
     numpy has no bfloat16.
@@ -168,7 +168,7 @@ def numbers_of(value: Any) -> Any:
     return (tensor.float() if str(tensor.dtype) == "torch.bfloat16" else tensor).numpy()
 
 
-def holds_numbers(value: Any) -> bool:
+def holds_numbers(value: object) -> bool:
     """Tell whether it is a list of numbers, also a nested one."""
     try:
         return isinstance(value, list) and np.asarray(value).dtype.kind in "bifuc"

@@ -31,7 +31,7 @@ def counted(shape: Any) -> str:
     return f"{shape[0]} number{'s' * (shape[0] != 1)}"
 
 
-def _shown(value: Any, size: int) -> str:
+def _shown(value: object, size: int) -> str:
     """Write a value, or only its shape where it has many entries."""
     if not isinstance(value, np.ndarray):
         return f"{value:.6g}" if isinstance(value, (float, np.floating)) else brief(value)
@@ -41,7 +41,7 @@ def _shown(value: Any, size: int) -> str:
     return np.array2string(value, precision=4, separator=", ", suppress_small=True) + kind
 
 
-def brief(value: Any) -> str:
+def brief(value: object) -> str:
     """Write a value in at most 60 characters, without writing out what is much longer."""
     if isinstance(value, np.ndarray) and value.ndim:
         return f"an array of shape {value.shape}"
@@ -65,11 +65,11 @@ def listed(value: Any) -> str:
     return "\n".join([counted(value.shape), *(f"[{line}]" for line in lines)])
 
 
-def _one(number: Any) -> str:
+def _one(number: object) -> str:
     return f"{number:.8g}" if isinstance(number, float) else str(number)
 
 
-def kind_of(value: Any) -> str:
+def kind_of(value: object) -> str:
     """Say what kind of thing a result is."""
     if value is None:
         return "None (is a `return` missing?)"

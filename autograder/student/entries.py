@@ -56,7 +56,7 @@ def entries(
     return got, numbers
 
 
-def _fits(raw: Any, got: tuple[int, ...], wanted: tuple[int, ...]) -> bool:
+def _fits(raw: object, got: tuple[int, ...], wanted: tuple[int, ...]) -> bool:
     """Tell whether one number stands in brackets, or a row or column has one axis too many."""
     if wanted == () and set(got) == {1}:
         return True
@@ -66,7 +66,7 @@ def _fits(raw: Any, got: tuple[int, ...], wanted: tuple[int, ...]) -> bool:
     return line and got[0] == math.prod(wanted)
 
 
-def _comma(raw: Any) -> str:
+def _comma(raw: object) -> str:
     """Say that commas separate numbers, where one may have been meant as something else."""
     if isinstance(raw, str) and (grouped := re.search(r"[1-9]\d{0,2}(?:,\d{3}){2,}", raw)):
         return f"; a comma separates numbers: {grouped[0].replace(',', '')}, not {grouped[0]}"
@@ -79,7 +79,7 @@ def _comma(raw: Any) -> str:
     return f"; the decimal sign is a point: {found[1]}.{found[2]}, not {found[0]}"
 
 
-def _joined(raw: Any) -> Any:
+def _joined(raw: object) -> Any:
     """Take the signs out that group the digits of a single number: 1,048,576."""
     match = _GROUPS.fullmatch(raw.strip()) if isinstance(raw, str) else None
     return f"{match[1]}{match[2]}{re.sub('[, ]', '', match[3])}{match[4]}" if match else raw
@@ -91,7 +91,7 @@ class _Walk:
     def __init__(self, units: bool, axes: int) -> None:
         self._units, self._axes, self._left = units, axes, MAX_ENTRIES
 
-    def walk(self, raw: Any, depth: int) -> Any:
+    def walk(self, raw: object, depth: int) -> Any:
         """Return an entry, or a shape and a list of entries."""
         raw = _array(raw)
         if isinstance(raw, np.ndarray) and raw.ndim:
@@ -164,7 +164,7 @@ def as_sent(raw: Any) -> Any:
     return raw
 
 
-def _number(raw: Any) -> Entry:
+def _number(raw: object) -> Entry:
     """Return a number; what a float was typed as are its shortest digits."""
     raw = as_sent(raw[()] if isinstance(raw, np.ndarray) else raw)  # an array without axes
     if isinstance(raw, np.timedelta64):  # numpy's own whole numbers with a unit
@@ -197,14 +197,14 @@ def as_float(entry: Entry, *, special: bool = False) -> float:
     return value
 
 
-def as_fraction(entry: Entry, raw: Any) -> Fraction:
+def as_fraction(entry: Entry, raw: object) -> Fraction:
     """Return the number exactly, which a decimal is not unless it is whole."""
     if is_whole(entry) or (isinstance(entry.value, Fraction) and entry.last is None):
         return Fraction(entry.value)
     raise FormatError(f'fractions are expected, as text such as "-2/3", not {brief(raw)}')
 
 
-def as_whole(entry: Entry, raw: Any) -> int:
+def as_whole(entry: Entry, raw: object) -> int:
     """Return the number as a whole one."""
     if is_whole(entry):
         return int(entry.value)

@@ -15,7 +15,7 @@ from autograder.student.reading import Reading
 from autograder.student.unreadable import FormatError, refuse_set
 
 
-def text_of(raw: Any) -> str:
+def text_of(raw: object) -> str:
     """Return an answer as text; a number is text, too, and numpy's as well.
 
     Raises
@@ -33,7 +33,7 @@ def text_of(raw: Any) -> str:
 _OF_FORMULAS = ("implicit", "operators")
 
 
-def read_formula(raw: Any, hint: dict[str, Any]) -> Reading:
+def read_formula(raw: object, hint: dict[str, Any]) -> Reading:
     """Return how the grader will read a formula."""
     how = {name: hint[name] for name in _OF_FORMULAS if name in hint}
     shown, latex = _ask_the_grammar(raw, hint, ("look", "typeset"), **how)
@@ -50,7 +50,7 @@ _NO_FORMULA = re.compile(r"\s*(?:\$\$|\\[\[\]]|\\(?:begin|end)\s*\{[a-z]+\*?\})\
 MAX_LINES = 40
 
 
-def lines_of(raw: Any) -> list[Any]:
+def lines_of(raw: object) -> list[Any]:
     """Return the lines of a derivation, one by one."""
     refuse_set(raw, "lines")
     texts = raw.splitlines() if isinstance(raw, str) else raw
@@ -63,7 +63,7 @@ def lines_of(raw: Any) -> list[Any]:
     return texts
 
 
-def read_lines(raw: Any, hint: dict[str, Any]) -> Reading:
+def read_lines(raw: object, hint: dict[str, Any]) -> Reading:
     """Return the lines of a derivation and how they are read, or which of them can't be."""
     texts, read, typeset, wrong = [], [], [""], []
     for number, text in enumerate(lines_of(raw), 1):
@@ -86,7 +86,7 @@ def read_lines(raw: Any, hint: dict[str, Any]) -> Reading:
 
 
 def _ask_the_grammar(
-    raw: Any, hint: dict[str, Any], looks: tuple[str, str], **how: Any
+    raw: object, hint: dict[str, Any], looks: tuple[str, str], **how: object
 ) -> tuple[str, str]:
     """Return what the grader's own grammar makes of a text, and LaTeX of it where it can."""
     text = text_of(raw)

@@ -13,7 +13,7 @@ _COUNTED = 10  # of what came longer lists are only called long
 _NO_RETURN = "None (is a `return` missing?)"
 
 
-def other_kind(came: Any, right: Any, what: str = "the result") -> str:
+def other_kind(came: object, right: object, what: str = "the result") -> str:
     """Say in what way a result is of another kind than the right one; nothing where it isn't.
 
     Lists, tuples and tensors of numbers are arrays as well, an array of one entry is a number, and
@@ -83,7 +83,7 @@ def as_numbers(value: Any) -> Any:
     return array if array.ndim else array[()]
 
 
-def numbers_in(value: Any) -> Any:
+def numbers_in(value: object) -> Any:
     """Return the array that a result is; None if it is none."""
     if isinstance(value, (np.ndarray, np.generic)):
         array = np.asarray(value)
@@ -99,7 +99,7 @@ def numbers_in(value: Any) -> Any:
     return array if array.dtype.kind in "biufc" and not hasattr(value, "unordered") else None
 
 
-def said_kind(value: Any) -> str:
+def said_kind(value: object) -> str:
     """Say what kind of thing came, in words from a short list: nothing of what is in it."""
     if value is None:
         return _NO_RETURN
@@ -119,7 +119,7 @@ def said_kind(value: Any) -> str:
     return "an array" if _length(value) is not None else "a number"
 
 
-def _should(what: str, asked: str, came: Any) -> str:
+def _should(what: str, asked: str, came: object) -> str:
     return f"{what} should be {asked}, not {said_kind(came)}"
 
 
@@ -129,7 +129,7 @@ def _asked_for(asked: Any) -> str:
     return "True or False" if asked.dtype.kind == "b" else "a number"
 
 
-def _length(value: Any) -> int | None:
+def _length(value: object) -> int | None:
     """Return into how many a result can be taken apart; of a set that is chance."""
     if hasattr(value, "unordered"):
         return None
@@ -139,7 +139,7 @@ def _length(value: Any) -> int | None:
     return shape[0] if shape else None
 
 
-def _is_but_one(came: Any, right: tuple[Any, ...]) -> bool:
+def _is_but_one(came: object, right: tuple[Any, ...]) -> bool:
     """Tell whether an array has fewer axes than one that holds all results would have."""
     if isinstance(came, (tuple, list)):
         return False
@@ -148,11 +148,11 @@ def _is_but_one(came: Any, right: tuple[Any, ...]) -> bool:
     return bool(numbers_in(came).ndim <= axes)
 
 
-def _taken_apart(value: Any) -> Any:
+def _taken_apart(value: object) -> Any:
     return value if isinstance(value, (tuple, list)) else numbers_in(value)
 
 
-def _is_tensor(value: Any) -> bool:
+def _is_tensor(value: object) -> bool:
     """Tell whether it is a tensor of torch's, or one as it comes to the grader."""
     return hasattr(value, "detach") or (hasattr(value, "array") and hasattr(value, "dtype"))
 

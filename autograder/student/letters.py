@@ -78,7 +78,7 @@ def read_labels(raw: Any, hint: Any) -> Reading:
     return Reading(value, text, f"no label yet: {', '.join(missing)}" if missing else "")
 
 
-def _letters(raw: Any, several: bool) -> list[str] | None:
+def _letters(raw: object, several: bool) -> list[str] | None:
     """Return the letters that were written, None if there is anything but letters."""
     if isinstance(raw, str):
         if several and raw.strip().lower() in _NONE:

@@ -13,7 +13,7 @@ from typing import Any
 CHECK = "check_"
 
 
-def grade_id(cell: Any) -> str:
+def grade_id(cell: object) -> str:
     """Return what a cell is called, "" where it has no such name."""
     found = cell
     for key in ("metadata", "nbgrader", "grade_id"):
@@ -21,7 +21,7 @@ def grade_id(cell: Any) -> str:
     return found if isinstance(found, str) else ""
 
 
-def source_of(cell: Any) -> str:
+def source_of(cell: object) -> str:
     """Return the text of a cell, which may be one string or a list of lines."""
     source = cell.get("source", "") if isinstance(cell, dict) else ""
     lines = source if isinstance(source, list) else [source]

@@ -162,7 +162,7 @@ def _drawn(name: str, raw: Any, hint: Any) -> Any:
     return entry
 
 
-def _values(raw: Any) -> Any:
+def _values(raw: object) -> Any:
     """Read numbers of which nobody asks how they were written: there are thousands of them."""
     refuse_set(raw, "numbers")
     with contextlib.suppress(TypeError, ValueError):

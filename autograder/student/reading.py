@@ -32,7 +32,7 @@ class Reading(NamedTuple):
     typeset: tuple[str, ...] = ()
 
 
-def is_blank(raw: Any, depth: int = 0) -> bool:
+def is_blank(raw: object, depth: int = 0) -> bool:
     """Tell whether an answer was never written: None, empty text, or nothing but those."""
     if isinstance(raw, dict) and raw:
         raw = list(raw.values())

@@ -15,7 +15,7 @@ from autograder.student.kinds_of_results import numbers_in
 _TOLERANCE = 1e-5  # of the sum of sizes: more than what single precision rounds
 
 
-def mark_of(value: Any) -> Any:
+def mark_of(value: object) -> Any:
     """Return the mark of a result: of an array its shape, a sum with uneven weights, and its size.
 
     The sum and the size are a list of their own: rounding moves both by so much of the size.
@@ -39,7 +39,7 @@ def mark_of(value: Any) -> Any:
     return str(value)[:40]
 
 
-def same_mark(one: Any, other: Any) -> bool:
+def same_mark(one: object, other: object) -> bool:
     """Tell whether two marks are those of one result, rounding aside."""
     if not isinstance(one, list) or not isinstance(other, list) or len(one) != len(other):
         return bool(one == other)

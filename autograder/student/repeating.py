@@ -46,7 +46,7 @@ class Tried(NamedTuple):
 
 
 def repeated(
-    function: Any, name: str, calls: list[RecordedCall], notebook: dict[str, Any]
+    function: object, name: str, calls: list[RecordedCall], notebook: dict[str, Any]
 ) -> Iterator[Tried]:
     """Repeat recorded calls one after the other, until an object can't be made.
 
@@ -99,7 +99,7 @@ def repeated(
             return
 
 
-def _size(value: Any) -> int:
+def _size(value: object) -> int:
     """Return how many numbers there are in arguments."""
     if isinstance(value, dict):
         value = [*value.values()]
@@ -108,12 +108,12 @@ def _size(value: Any) -> int:
     return int(np.size(numbers_of(value)))
 
 
-def _unreadable(came: Any, objects: dict[int, Any]) -> str:
+def _unreadable(came: object, objects: dict[int, Any]) -> str:
     """Say what the grader can't read of a result; an object's own method may return the object."""
     return "" if any(came is held for held in objects.values()) else unreadable_result(came)
 
 
-def _asked(function: Any, call: RecordedCall, objects: dict[int, Any]) -> Any:
+def _asked(function: object, call: RecordedCall, objects: dict[int, Any]) -> Any:
     """Return what a recorded request calls."""
     do = call.get("do", "call")
     if do in ("call", "make"):
@@ -152,7 +152,7 @@ def _arguments(call: RecordedCall, objects: dict[int, Any]) -> tuple[list[Any], 
     return [_argument(value, objects) for value in call["args"]], kwargs
 
 
-def _argument(value: Any, objects: dict[int, Any]) -> Any:
+def _argument(value: object, objects: dict[int, Any]) -> Any:
     """Return an argument: data, an object that was made before, or a function from its source."""
     if isinstance(value, dict) and "object" in value:
         return objects[value["object"]]

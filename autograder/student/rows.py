@@ -104,7 +104,7 @@ def _split_outside(text: str, at: str) -> list[str]:
     return [*pieces, text[start:]]
 
 
-def read_matrix(raw: Any, hint: dict[str, Any]) -> str:
+def read_matrix(raw: object, hint: dict[str, Any]) -> str:
     """Return how the entries of a matrix are read, or which of them can't be."""
     rows, columns = hint["shape"]
     given = rows_of(raw)

@@ -17,7 +17,7 @@ from autograder.student.display import block, brief, counted, kind_of
 
 
 def told_difference(
-    came: Any, expected: Any, compare: list[Any], what: str, loose: float = 0.0
+    came: object, expected: object, compare: list[Any], what: str, loose: float = 0.0
 ) -> list[str]:
     """Return in what way a result isn't the expected one; nothing where it is.
 

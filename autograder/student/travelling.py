@@ -31,7 +31,7 @@ class Untold(Exception):
     """There is something in a result that the grader can't read; the message says what."""
 
 
-def unreadable_result(value: Any) -> str:
+def unreadable_result(value: object) -> str:
     """Say what a function returned that the grader can't read; nothing where it can.
 
     It completes "the function returned …", and is what the grader says.
@@ -147,7 +147,7 @@ def _alike(items: list[Any]) -> int | None:
     return BYTES_NODES + (len(items) // MANY_PER_NODE if scalar else ALIKE_NODES * len(items))
 
 
-def _block(value: Any) -> Any:
+def _block(value: object) -> Any:
     """Return type and shape of an array, a scalar of numpy's or a tensor; nothing of all else."""
     if isinstance(value, np.ma.MaskedArray):
         raise Untold("a masked array")

@@ -62,7 +62,7 @@ def _called(code: Any) -> str:
     return name.rpartition("<locals>.")[2].removesuffix(".__init__")
 
 
-def _is_stub(function: Any) -> bool:
+def _is_stub(function: object) -> bool:
     code = getattr(function, "__code__", None)
     return code is not None and code.co_names == ("NotImplementedError",)
 
@@ -79,7 +79,7 @@ def effortless(values: list[Any]) -> bool:
     return len(alone) == len(values) and _even(np.concatenate(alone))
 
 
-def _even(value: Any) -> bool:
+def _even(value: object) -> bool:
     """Tell whether an array holds one number alone, rounding aside."""
     if isinstance(value, (tuple, list)):
         return bool(value) and all(map(_even, value))

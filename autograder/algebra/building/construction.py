@@ -116,6 +116,6 @@ def number_value(text: str) -> sympy.Rational:
     return sympy.Rational(number, int(below or scale))
 
 
-def hashable(value: Any) -> Any:
+def hashable(value: object) -> Any:
     """Return `value` in a form that can be part of an expression."""
     return value.as_immutable() if isinstance(value, sympy.MatrixBase) else value

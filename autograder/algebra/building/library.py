@@ -45,13 +45,13 @@ def _abs(value: Any) -> sympy.Expr:
     return sympy.Abs(value, evaluate=bool(value.is_extended_real))
 
 
-def _norm(value: Any) -> sympy.Expr:
+def _norm(value: object) -> sympy.Expr:
     if not isinstance(value, sympy.MatrixBase):
         return own.Norm(value)
     return sympy.sqrt(sympy.Add(*[_abs(cell) ** 2 for cell in value]))
 
 
-def _transpose(value: Any) -> Any:
+def _transpose(value: object) -> Any:
     return value.T if isinstance(value, sympy.MatrixBase) else own.Transpose(value)
 
 
@@ -65,7 +65,7 @@ def _binomial(n: sympy.Expr, k: sympy.Expr) -> sympy.Expr:
     return own.Factorial(n) / (own.Factorial(k) * own.Factorial(n - k))
 
 
-def _diag(*values: Any) -> Any:
+def _diag(*values: object) -> Any:
     if len(values) == 1 and not isinstance(values[0], sympy.MatrixBase):
         return sympy.Function("diag")(*values)  # of a vector whose entries are not known
     if len(values) == 1 and isinstance(values[0], sympy.MatrixBase):
@@ -75,13 +75,13 @@ def _diag(*values: Any) -> Any:
     return sympy.ImmutableMatrix(sympy.diag(*values))
 
 
-def _square(value: Any) -> Any:
+def _square(value: object) -> Any:
     if not isinstance(value, sympy.MatrixBase) or value.rows != value.cols:
         raise WrongArguments("this needs a square matrix")
     return value
 
 
-def _trace(value: Any) -> sympy.Expr:
+def _trace(value: object) -> sympy.Expr:
     return sympy.Add(*_square(value).diagonal())
 
 

@@ -140,7 +140,7 @@ def index_problem(values: Sequence[sympy.Expr]) -> str:
     return "delta takes two indices" if numbers else ""
 
 
-def as_index(value: Any) -> Any:
+def as_index(value: object) -> Any:
     """Return an index that is written as text as a number or a name for whole numbers."""
     if isinstance(value, str):
         return sympy.Integer(value) if value.isdigit() else sympy.Symbol(value, integer=True)

@@ -39,7 +39,7 @@ def too_late() -> Verdict:
 
 
 @within(too_late)
-def equal(a: Any, b: Any, *, assumptions: Mapping[str, str] | None = None) -> Verdict:
+def equal(a: object, b: object, *, assumptions: Mapping[str, str] | None = None) -> Verdict:
     """Compare two expressions or two matrices, as `parse` and `parse_matrix` make them.
 
     Symbols count as the same if their names do, ``p_1`` and ``p1`` included; `assumptions`
@@ -73,7 +73,7 @@ def _in_case(a: sympy.Expr, b: sympy.Expr) -> Verdict:
 
 
 @within(too_late)
-def glance(a: Any, b: Any) -> Verdict:
+def glance(a: object, b: object) -> Verdict:
     """Compare two expressions at a few points alone, where a proof comes from elsewhere.
 
     Only a refutation says something by itself.  Matrices are compared as by `equal`.

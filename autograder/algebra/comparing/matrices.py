@@ -71,7 +71,7 @@ class _Sizes:
     def __init__(self) -> None:
         self._same: dict[Any, Any] = {}
 
-    def find(self, size: Any) -> Any:
+    def find(self, size: object) -> Any:
         while size in self._same:
             size = self._same[size]
         return size
@@ -84,10 +84,10 @@ class _Sizes:
                 return str(name)
         return ""
 
-    def is_one(self, size: Any) -> bool:
+    def is_one(self, size: object) -> bool:
         return bool(self.find(size) == _ONE)
 
-    def unite(self, one: Any, other: Any) -> None:
+    def unite(self, one: object, other: object) -> None:
         one, other = self.find(one), self.find(other)
         if one != other:
             self._same.update({other: one} if one == _ONE else {one: other})
@@ -180,7 +180,7 @@ class _Values:
         self._matrices: dict[sympy.Symbol, sympy.ImmutableMatrix] = {}
         self._cubics: dict[sympy.Symbol, list[sympy.Rational]] = {}  # of functions of rows
 
-    def _size(self, key: Any) -> int:
+    def _size(self, key: object) -> int:
         key = self._sizes.find(key)
         if key not in self._known:
             self._known[key] = next(self._trial)
@@ -286,7 +286,7 @@ def _random_entry() -> sympy.Rational:
     return sympy.Rational(chance.draw.choice((-1, 1)) * chance.draw.randint(1, MOST_PARTS), PARTS)
 
 
-def _is_matrix(value: Any) -> bool:
+def _is_matrix(value: object) -> bool:
     return isinstance(value, sympy.MatrixBase)
 
 
@@ -295,7 +295,7 @@ def _plain(value: Any) -> Any:
     return value[0] if _is_matrix(value) and value.shape == (1, 1) else value
 
 
-def _as_matrix(value: Any, shape: tuple[int, int] | None) -> Any:
+def _as_matrix(value: object, shape: tuple[int, int] | None) -> Any:
     """Return a number as that multiple of the identity."""
     if _is_matrix(value) or shape is None:
         return value

@@ -24,8 +24,8 @@ _FUNCTIONS = frozenset({"f", "g", "h", "F", "G", "H", "P", "p", "q", "phi", "psi
 
 @within(too_late)
 def equivalent(
-    expected: Any,
-    given: Any,
+    expected: object,
+    given: object,
     *,
     variables: Iterable[str] | None = None,
     assumptions: Mapping[str, str] | None = None,
@@ -77,7 +77,7 @@ def equivalent(
 
 
 def _as_read(
-    formula: Any,
+    formula: object,
     names: tuple[str, ...] | None,
     assumptions: Mapping[str, str],
     symbols: frozenset[str] = frozenset(),

@@ -124,7 +124,7 @@ def look_line(
     *,
     equations: bool = False,
     bounds: bool = True,
-    **known: Any,
+    **known: object,
 ) -> str:
     """Return how a line of a derivation is read; `known` is as for `tree_of`.
 

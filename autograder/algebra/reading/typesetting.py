@@ -37,7 +37,7 @@ def typeset(text: object, names: Collection[str], **known: Any) -> str:
 
 
 def typeset_line(
-    text: str, names: Collection[str], *, equations: bool = False, **known: Any
+    text: str, names: Collection[str], *, equations: bool = False, **known: object
 ) -> str:
     """Return LaTeX of a line that `preview.look_line` can read, "" of a rare one."""
     declared = None if equations else declared_names({"names": names, **known})

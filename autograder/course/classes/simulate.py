@@ -271,7 +271,7 @@ def _wrong_part(
     return Answered(f"{part.name}: {wrong.name}", score, source)
 
 
-def _credit(part: Part, raw: Any, known: dict[str, Any]) -> float:
+def _credit(part: Part, raw: object, known: dict[str, Any]) -> float:
     """Return what a wrong answer earns by what is right in it."""
     right = known[part.name]
     try:

@@ -277,7 +277,7 @@ class Cluster:
                 worker.width = width
                 self._hand_out()
 
-    def _ask(self, address: str, function: Any, *args: Any) -> Any:
+    def _ask(self, address: str, function: object, *args: object) -> Any:
         asked = self._client.submit(function, *args, workers=[address], pure=False, retries=0)
         return asked.result(timeout=_FIRST)
 

@@ -96,7 +96,7 @@ def packed_grade(graded: Graded, key: bytes) -> bytes:
     return _sealed(encoded(_Returned(*parts)), key, b"grade")
 
 
-def unpacked_grade(content: Any, key: bytes) -> Graded:
+def unpacked_grade(content: object, key: bytes) -> Graded:
     """Read it, or raise ValueError."""
     if type(content) is not bytes:
         raise Forged("a grade that is no bytes")

@@ -144,7 +144,7 @@ def _serves(
     """Tell whether an earlier function returns the same wherever the helper is called."""
     alike: list[bool] = []
 
-    def both(*args: Any, **kwargs: Any) -> Any:
+    def both(*args: object, **kwargs: object) -> Any:
         value = helper.function(*args, **kwargs)
         with contextlib.suppress(Exception):  # the author's: then they differ
             alike.append(not difference(value, solution(*args, **kwargs), Comparison(dtype=True)))

@@ -165,7 +165,7 @@ def as_student(
     function = computation(function)
 
     @wraps(function)  # so that its own code is metered
-    def call(*args: Any, **kwargs: Any) -> Any:
+    def call(*args: object, **kwargs: object) -> Any:
         try:
             return function(*args, **kwargs)
         except Exception as error:  # as a student's is told

@@ -79,7 +79,7 @@ def _public(module: ModuleType) -> list[tuple[str, Any]]:
     ]
 
 
-def _examples(name: str, helper: Any, module: ModuleType) -> list[str]:
+def _examples(name: str, helper: object, module: ModuleType) -> list[str]:
     """Run the examples of a docstring."""
     finder = doctest.DocTestFinder(recurse=False)
     tests = [t for t in finder.find(helper, name, module=module) if t.examples]

@@ -38,11 +38,11 @@ from autograder.student.kinds_of_results import as_numbers
 _ANSWERED = (Call, CallMethod, CountMethod, CountWork, GetAttribute, Lend, Time, Watch)
 
 
-def _nothing(_: Any) -> Any:
+def _nothing(_: object) -> Any:
     return None
 
 
-def _bare_first(value: Any) -> Any:
+def _bare_first(value: object) -> Any:
     if isinstance(value, dict):
         return next(iter(value.values()), None)
     if isinstance(value, (tuple, list)):
@@ -51,59 +51,59 @@ def _bare_first(value: Any) -> Any:
     return array[0] if array.ndim and len(array) else array
 
 
-def _another_shape(value: Any) -> Any:
+def _another_shape(value: object) -> Any:
     return _each(value, lambda array: np.stack([array, array]))
 
 
-def _no_numbers(value: Any) -> Any:
+def _no_numbers(value: object) -> Any:
     return _each(value, lambda array: np.full(array.shape, np.nan))
 
 
-def _endless(value: Any) -> Any:
+def _endless(value: object) -> Any:
     return _each(value, lambda array: np.full(array.shape, np.inf))
 
 
-def _empty(value: Any) -> Any:
+def _empty(value: object) -> Any:
     return _each(value, lambda array: np.zeros((0, *array.shape[1:])))
 
 
-def _complex(value: Any) -> Any:
+def _complex(value: object) -> Any:
     return _each(value, lambda array: array + 1j)
 
 
-def _text(_: Any) -> Any:
+def _text(_: object) -> Any:
     return "result"
 
 
-def _dictionary(value: Any) -> Any:
+def _dictionary(value: object) -> Any:
     return {"result": value}
 
 
-def _too_many(value: Any) -> Any:
+def _too_many(value: object) -> Any:
     return value, value, value
 
 
-def _empty_tuple(_: Any) -> Any:
+def _empty_tuple(_: object) -> Any:
     return ()
 
 
-def _ragged(_: Any) -> Any:
+def _ragged(_: object) -> Any:
     return [[1.0], [1.0, 2.0]]
 
 
-def _huge(_: Any) -> Any:
+def _huge(_: object) -> Any:
     return 10**400
 
 
-def _an_object(_: Any) -> Any:
+def _an_object(_: object) -> Any:
     return object()
 
 
-def _a_list(value: Any) -> Any:
+def _a_list(value: object) -> Any:
     return _each(value, np.ndarray.tolist)
 
 
-def _a_tensor(value: Any) -> Any:
+def _a_tensor(value: object) -> Any:
     torch: Any = sys.modules.get("torch")
     if torch is None:  # as it comes to the grader
         return _each(value, lambda array: Tensor(array.dtype.name, array))
@@ -160,10 +160,10 @@ class _Odd(Callee):
             return reply
         return replace(reply, value=self._sent(reply.value))
 
-    def once(self, args: Any, kwargs: Any) -> Run:
+    def once(self, args: object, kwargs: object) -> Run:
         return Run(self._sent(self._right.once(args, kwargs).value))
 
-    def _sent(self, value: Any) -> Any:
+    def _sent(self, value: object) -> Any:
         try:
             header, buffers = encode_parts(self._odd(value))
         except WireError as error:
@@ -171,7 +171,7 @@ class _Odd(Callee):
         return decode(header, b"".join(buffers))
 
 
-def _each(value: Any, change: Callable[[Any], Any]) -> Any:
+def _each(value: object, change: Callable[[Any], Any]) -> Any:
     """Change every array and number of a result."""
     if isinstance(value, tuple):
         return tuple(_each(entry, change) for entry in value)

@@ -24,12 +24,12 @@ def assignments_source(values: Mapping[str, Any], *, rounded: bool = False) -> s
     return "".join(f"{name} = {literal(v, rounded=rounded)}\n" for name, v in values.items())
 
 
-def literal(value: Any, *, rounded: bool = False) -> str:
+def literal(value: object, *, rounded: bool = False) -> str:
     """Write a value as a Python literal: numbers, lists of them, text, formulas as text."""
     return repr(plain(value, rounded=rounded))
 
 
-def plain(value: Any, *, rounded: bool = False) -> Any:
+def plain(value: object, *, rounded: bool = False) -> Any:
     """Return a value as a student types it: plain numbers, lists and text."""
     if hasattr(value, "free_symbols"):  # a formula, or a matrix of them
         rows = getattr(value, "tolist", None)
@@ -56,7 +56,7 @@ def plain(value: Any, *, rounded: bool = False) -> Any:
     return value
 
 
-def typed(part: Part, value: Any, known: Mapping[str, Any]) -> Any:
+def typed(part: Part, value: object, known: Mapping[str, Any]) -> Any:
     """Return an answer to a part as a student types it who has a variant."""
     if order := part.order(known):
         value = part.answer.seen(value, order) or "none"

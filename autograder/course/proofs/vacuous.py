@@ -90,7 +90,7 @@ def _right(function: CheckedFunction) -> Any:
         return solution
 
     @wraps(solution)
-    def known(*args: Any, **kwargs: Any) -> Any:
+    def known(*args: object, **kwargs: object) -> Any:
         return copy.deepcopy(Local(solution).once(args, kwargs).value)
 
     return known
@@ -99,7 +99,7 @@ def _right(function: CheckedFunction) -> Any:
 def _noting(change: Change, wrong: list[bool]) -> Change:
     """Do the same, and note whether what comes is another result than the right one."""
 
-    def noting(value: Any, args: tuple[Any, ...]) -> Any:
+    def noting(value: object, args: tuple[Any, ...]) -> Any:
         changed = change(value, args)
         wrong.append(_plain(changed) != _plain(value))
         return changed
@@ -140,13 +140,13 @@ def _idle(solution: Any, change: Change) -> Any:
     if not isinstance(solution, type):
         return _changed(solution, change, 0)
 
-    def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
+    def __init__(self: object, *args: object, **kwargs: object) -> None:
         with contextlib.suppress(Exception):  # a wrong one may not be made at all
             vars(self)["_right"] = solution(*args, **kwargs)
 
     def method(name: str) -> Any:
         @_changing(change, 1)
-        def call(self: Any, *args: Any, **kwargs: Any) -> Any:
+        def call(self: object, *args: object, **kwargs: object) -> Any:
             return getattr(vars(self).get("_right"), name)(*args, **kwargs)
 
         return call
@@ -165,7 +165,7 @@ def _changed(function: Callable[..., Any], change: Change, skipped: int) -> Any:
 
 def _changing(change: Change, skipped: int) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     def changing(function: Callable[..., Any]) -> Callable[..., Any]:
-        def call(*args: Any, **kwargs: Any) -> Any:
+        def call(*args: object, **kwargs: object) -> Any:
             try:
                 given = *args[:skipped], *copy.deepcopy(args[skipped:])  # an object keeps its state
                 value = function(*given, **copy.deepcopy(kwargs))

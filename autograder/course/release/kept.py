@@ -57,7 +57,7 @@ class Kept:
         key, value = self._known.get(f"{exercise.id} {what}", ("", None))
         return value if key == self._key(exercise) else None
 
-    def put(self, exercise: Exercise, what: str, found: Any) -> Any:
+    def put(self, exercise: Exercise, what: str, found: object) -> Any:
         """Remember it, and return it as JSON."""
         value = json.loads(json.dumps(found))
         self._new[f"{exercise.id} {what}"] = (self._key(exercise), value)

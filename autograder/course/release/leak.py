@@ -35,7 +35,6 @@ import tokenize
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
 
 from autograder.course.discover import Assignment
 from autograder.course.release.practising import HELP, practisable
@@ -102,7 +101,7 @@ def _texts(files: Mapping[str, bytes]) -> Iterator[tuple[str, str]]:
             yield name, text
 
 
-def _strings(value: Any) -> Iterator[str]:
+def _strings(value: object) -> Iterator[str]:
     if isinstance(value, str):
         yield value
     elif isinstance(value, list):

@@ -56,10 +56,10 @@ def encode(value: Any) -> Any:
     raise TypeError(f"a value of type {kind} can't be written to check.json")
 
 
-def dump(data: Any) -> bytes:
+def dump(data: object) -> bytes:
     """Return JSON with one array or one short entry to a line, so that a change shows as one."""
 
-    def lines(value: Any, indent: str) -> str:
+    def lines(value: object, indent: str) -> str:
         flat = json.dumps(value, ensure_ascii=False, allow_nan=False)
         array = isinstance(value, dict) and "array" in value
         if array or len(indent) + len(flat) <= 98 or not isinstance(value, dict | list):
@@ -79,7 +79,7 @@ def _joined(entries: Sequence[str]) -> str:
     return ",\n".join(entries)
 
 
-def _plain(nested: Any) -> Any:
+def _plain(nested: object) -> Any:
     """Write NaN and infinities as text, which numpy reads back; JSON has no word for them."""
     if isinstance(nested, list):
         return [_plain(entry) for entry in nested]
@@ -88,7 +88,7 @@ def _plain(nested: Any) -> Any:
     return nested
 
 
-def alike(old: Any, new: Any, digits: int | None = None) -> bool:
+def alike(old: object, new: object, digits: int | None = None) -> bool:
     """Tell whether two pieces of such JSON differ in nothing but how processors round.
 
     Numbers agree within the tolerance of their type, relative to the largest of their array; a
@@ -116,7 +116,7 @@ def alike(old: Any, new: Any, digits: int | None = None) -> bool:
     return not (difference(before, after, loose) or difference(after, before, loose))
 
 
-def _read(value: Any) -> Any:
+def _read(value: object) -> Any:
     """Return JSON with the arrays and numbers in it that are of a stated type."""
     if isinstance(value, list):
         return [_read(entry) for entry in value]

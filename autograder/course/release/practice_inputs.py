@@ -82,7 +82,7 @@ def _check(
     return entry
 
 
-def _leaves(value: Any) -> int:
+def _leaves(value: object) -> int:
     held = value.values() if isinstance(value, dict) else value
     return 1 if not isinstance(held, Iterable) or isinstance(held, str) else sum(map(_leaves, held))
 
@@ -166,7 +166,7 @@ def _marks(mistake: Misconception, name: str, calls: list[RecordedCall]) -> list
     return [] if all(map(same_mark, filter(None, marks), right)) else marks
 
 
-def _shorter(value: Any) -> Any:
+def _shorter(value: object) -> Any:
     """Return an encoded value with as many digits as are compared."""
     if isinstance(value, list):
         return [_shorter(entry) for entry in value]
@@ -178,7 +178,7 @@ def _shorter(value: Any) -> Any:
     return {key: _shorter(entry) for key, entry in value.items()}
 
 
-def _rounded(value: Any, digits: int) -> Any:
+def _rounded(value: object, digits: int) -> Any:
     if isinstance(value, list):
         return [_rounded(entry, digits) for entry in value]
     return float(f"{value:.{digits}g}") if isinstance(value, float) else value

@@ -171,7 +171,7 @@ def _arguments(request: Request) -> RecordedCall:
     }
 
 
-def _argument(value: Any) -> Any:
+def _argument(value: object) -> Any:
     """Encode an argument; a function goes as its source, which a visible check so publishes."""
     if isinstance(value, Held):
         if value.key >= FIRST_KEY:
@@ -194,7 +194,7 @@ def _fails(function: CheckedFunction, check: Check, call: Callable[..., Any]) ->
     return None
 
 
-def _expected(function: CheckedFunction, check: Check, value: Any, number: int) -> RecordedCall:
+def _expected(function: CheckedFunction, check: Check, value: object, number: int) -> RecordedCall:
     """Return the answer to a call and in which respects the check looks at it.
 
     Of a dictionary, entries that it does not look at are left out; "more" says that there are such.
@@ -248,7 +248,7 @@ class _Changed(Recorder):
         return self._change(value) if len(self.calls) == self._number + 1 else value
 
 
-def _respects(value: Any, matters: Callable[[Change], bool]) -> list[Any]:
+def _respects(value: object, matters: Callable[[Change], bool]) -> list[Any]:
     """Return which of "value", or else "shape", and "dtype" matter; for each entry of a tuple."""
     if isinstance(value, tuple):
         return [
@@ -263,7 +263,7 @@ def _respects(value: Any, matters: Callable[[Change], bool]) -> list[Any]:
     return [*filter(None, [size]), *(["dtype"] if matters(_other_dtype) else [])]
 
 
-def _looseness(value: Any, matters: Callable[[Change], bool]) -> float | None:
+def _looseness(value: object, matters: Callable[[Change], bool]) -> float | None:
     """Return the relative tolerance of a check that allows for more than rounding."""
     sizes = [
         entry.itemsize
@@ -280,14 +280,14 @@ def _looseness(value: Any, matters: Callable[[Change], bool]) -> float | None:
     return found
 
 
-def _arrays(value: Any) -> list[np.ndarray[Any, Any]]:
+def _arrays(value: object) -> list[np.ndarray[Any, Any]]:
     """Return the arrays and numbers in a value, which may be tuples of tuples."""
     if isinstance(value, tuple):
         return [array for entry in value for array in _arrays(entry)]
     return [np.asarray(value)]
 
 
-def _scaled(value: Any, by: float) -> Any:
+def _scaled(value: object, by: float) -> Any:
     """Make all floating-point numbers a little larger."""
     if isinstance(value, tuple):
         return tuple(_scaled(entry, by) for entry in value)
@@ -300,7 +300,7 @@ def _at(i: int, change: Change) -> Change:
     return lambda value: (*value[:i], change(value[i]), *value[i + 1 :])
 
 
-def _without(key: Any) -> Change:
+def _without(key: object) -> Change:
     return lambda value: {other: value[other] for other in value if other != key}
 
 
@@ -314,11 +314,11 @@ def _other_tensor(value: Any) -> Any:
     return Tensor(value.dtype, _other_value(value.array))
 
 
-def _other_shape(value: Any) -> Any:
+def _other_shape(value: object) -> Any:
     return np.asarray(value)[None]
 
 
-def _other_dtype(value: Any) -> Any:
+def _other_dtype(value: object) -> Any:
     array = np.asarray(value)
     other = array.astype("float32" if array.dtype == "float64" else "float64")
     return other if isinstance(value, np.ndarray) else other[()]

@@ -197,7 +197,7 @@ def _spare(cells: list[dict[str, Any]], release: Release) -> None:
         code[i]["metadata"]["tags"] = [TAG]
 
 
-def _plain(cell: Any) -> dict[str, Any] | None:
+def _plain(cell: object) -> dict[str, Any] | None:
     """Take from a submitted cell what is used: type, text, metadata.  Outputs are dropped."""
     if not isinstance(cell, dict) or cell.get("cell_type") not in ("code", "markdown", "raw"):
         return None
@@ -212,7 +212,7 @@ def _plain(cell: Any) -> dict[str, Any] | None:
     )
 
 
-def _pictures(attachments: Any) -> dict[str, dict[str, str]]:
+def _pictures(attachments: object) -> dict[str, dict[str, str]]:
     """Keep the pictures that were pasted into a cell; other attachments could be anything."""
     found = {}
     for name, data in attachments.items() if isinstance(attachments, dict) else ():

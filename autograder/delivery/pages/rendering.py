@@ -8,7 +8,7 @@ import re
 from functools import cache
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import jinja2
 from markupsafe import Markup, escape
@@ -31,14 +31,14 @@ STATUS = {
 }
 
 
-def write_page(path: Path, template: str, **values: Any) -> Path:
+def write_page(path: Path, template: str, **values: object) -> Path:
     """Write a page from a template in templates/ and return its path."""
     # Student text may hold lone surrogates, which UTF-8 can't.
     write_atomically(path, rendered(template, **values).encode(errors="replace"))
     return path
 
 
-def rendered(template: str, **values: Any) -> str:
+def rendered(template: str, **values: object) -> str:
     """Return a page, or a piece of one, from a template in templates/."""
     return _environment().get_template(template).render(values)
 
@@ -80,7 +80,7 @@ def points(value: float | None) -> str:
     return "–" if value is None else f"{round(value, 2):g}"
 
 
-def entry(value: Any) -> str:
+def entry(value: object) -> str:
     """Write an entry of a table: three digits of a fraction, and what it is of everything else.
 
     >>> entry(0.81234), entry(3), entry("B A D")

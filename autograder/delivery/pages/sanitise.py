@@ -41,7 +41,7 @@ _SIZE = re.compile(r"\d{1,4}%?")  # of pictures and lines, in pixels
 
 
 @pass_context
-def markdown2html(context: Any, source: str) -> str:
+def markdown2html(context: object, source: str) -> str:
     """Turn Markdown into a safe piece of a page: the filter of this name in templates."""
     return _in_place(rendered(context, source))
 

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from hashlib import sha256
-from typing import Any
 
 from autograder.course.config import Course
 from autograder.course.files import write_atomically
@@ -321,7 +320,7 @@ class Collector:
         return notes
 
 
-def _grade_ids(notebook: Any) -> set[str]:
+def _grade_ids(notebook: object) -> set[str]:
     """Return the grade_ids of a notebook's cells; the file may hold anything."""
     cells = notebook.get("cells") if isinstance(notebook, dict) else None
     return {*map(grade_id, cells if isinstance(cells, list) else ())} - {""}

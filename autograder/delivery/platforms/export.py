@@ -157,7 +157,7 @@ def _above(course: Course, assignment: str, book: Book, to: str) -> str:
     return ""
 
 
-def harmless(cell: Any) -> Any:
+def harmless(cell: object) -> Any:
     """Quote a text that a spreadsheet would take for a formula.
 
     >>> harmless("=HYPERLINK(1)"), harmless("Ada"), harmless(-1.5)

@@ -75,7 +75,7 @@ def read_metadata(content: bytes) -> dict[str, Submission]:
     return {str(folder): _submission(known) for folder, known in data.items()}
 
 
-def _submission(known: Any) -> Submission:
+def _submission(known: object) -> Submission:
     own = known if isinstance(known, dict) else {}
     listed = own.get(":submitters")
     people = [one for one in listed if isinstance(one, dict)] if isinstance(listed, list) else []

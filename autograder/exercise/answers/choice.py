@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from autograder.exercise.answers.kind import Answer, Attempt, Judgement, Scaffold
+from autograder.exercise.answers.kind import Answer, Array, Attempt, Judgement, Scaffold
 from autograder.student.judging import contains, judge_choice
 from autograder.student.letters import read_choice
 
@@ -109,7 +109,7 @@ def first_statement():
         """Are there statements?"""
         return bool(self.statements)
 
-    def says_much(self, right: Any) -> bool:
+    def says_much(self, right: object) -> bool:
         """Deny it: a letter is met by chance."""
         return False
 
@@ -125,7 +125,7 @@ def first_statement():
         """Return the author's letters for those that a student saw."""
         return self._letters(order, given, back=False)
 
-    def seen(self, value: Any, order: str) -> Any:
+    def seen(self, value: object, order: str) -> Any:
         """Return the letters that a student saw for the author's."""
         return self._letters(order, self.read(value) if value else "", back=True) or "none"
 
@@ -149,15 +149,17 @@ def first_statement():
         key = own if back else {letter: author for author, letter in own.items()}
         return "".join(sorted(key[letter] for letter in given))
 
-    def same(self, given: Any, expected: Any, *, slack: Any = 0.0, widen: float = 1.0) -> bool:
+    def same(
+        self, given: object, expected: object, *, slack: float | Array = 0.0, widen: float = 1.0
+    ) -> bool:
         """Equality."""
         return bool(given == expected)
 
-    def judge(self, given: Any, expected: Any, *, slack: Any = 0.0) -> Judgement:
+    def judge(self, given: object, expected: object, *, slack: float | Array = 0.0) -> Judgement:
         """Right or wrong; of several letters, credit for those that apply."""
         return judge_choice(given, expected, self.rule)
 
-    def made(self, given: Any, mistaken: Any, right: Any, *, slack: Any = 0.0) -> float:
+    def made(self, given: Any, mistaken: Any, right: Any, *, slack: float | Array = 0.0) -> float:
         """Look at the letters: each may be a mistake of its own."""
         return float(self.multiple and contains(given, mistaken, right))
 
@@ -167,7 +169,7 @@ def first_statement():
         several = {"multiple": True, "false": self.false} if self.multiple else {}
         return {"options": self.letters} | several
 
-    def tells(self, text: str, raw: Any) -> bool:
+    def tells(self, text: str, raw: object) -> bool:
         """Look for the statements, or for the letters where no word can be meant."""
         if self.statements:
             told = "".join(text.split())
@@ -186,7 +188,7 @@ def first_statement():
         """
         return self.false is None and not self.statements
 
-    def attempts(self, right: Any) -> Iterable[Attempt]:
+    def attempts(self, right: object) -> Iterable[Attempt]:
         """Try what takes no thought, and the letters in other clothes."""
         answer = self.read(right)
         yield Attempt("small letters", answer.lower() or "none", at_least=1)
@@ -199,7 +201,7 @@ def first_statement():
         if answer:
             yield Attempt("none", "none", at_most=0)
 
-    def hint(self, expected: Any) -> dict[str, Any]:
+    def hint(self, expected: object) -> dict[str, Any]:
         """Kind and letters, and the statements in an order that says nothing."""
         several: dict[str, Any] = {"multiple": True} if self.multiple else {}
         if self.statements:

@@ -7,7 +7,7 @@ from typing import Any
 
 from autograder import algebra
 from autograder.algebra.comparing.complexity import Complexity, parse_complexity
-from autograder.exercise.answers.kind import Answer, FormatError, Scaffold
+from autograder.exercise.answers.kind import Answer, Array, FormatError, Scaffold
 from autograder.student.formulas import text_of
 
 
@@ -37,7 +37,7 @@ def size_of_the_result():
 
     symbols: str
 
-    def read(self, raw: Any, like: Any = None) -> Complexity:
+    def read(self, raw: object, like: object = None) -> Complexity:
         """Parse text, with or without ``O(…)``."""
         if isinstance(raw, Complexity):
             return raw
@@ -47,11 +47,13 @@ def size_of_the_result():
             raise FormatError(str(error)) from None
         return parsed
 
-    def same(self, given: Any, expected: Any, *, slack: Any = 0.0, widen: float = 1.0) -> bool:
+    def same(
+        self, given: object, expected: object, *, slack: float | Array = 0.0, widen: float = 1.0
+    ) -> bool:
         """Equality of the reduced sums."""
         return bool(given == expected)
 
-    def hint(self, expected: Any) -> dict[str, Any]:
+    def hint(self, expected: object) -> dict[str, Any]:
         """Kind and symbols."""
         names = self.symbols.split()
         return {"kind": "formula", "names": names, "functions": ["O", "Theta"], "implicit": True}

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
 
 from autograder.algebra.building.undeclared import to_declare
 
 
 def ask_to_declare(
-    names: Iterable[str], assumptions: Mapping[str, str], *formulas: Any
+    names: Iterable[str], assumptions: Mapping[str, str], *formulas: object
 ) -> Iterator[str]:
     """Ask the author what the names are that may be numbers or matrices."""
     if found := to_declare(tuple(names), assumptions, *formulas):

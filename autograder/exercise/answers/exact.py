@@ -11,6 +11,7 @@ import numpy as np
 from autograder.exercise.answers.kind import (
     GUESSES,
     Answer,
+    Array,
     Judgement,
     Scaffold,
     same_everywhere,
@@ -37,7 +38,7 @@ class _Exact(Answer):
     by_entry: ClassVar[bool] = True
     whole: bool = False
 
-    def judge(self, given: Any, expected: Any, *, slack: Any = 0.0) -> Judgement:
+    def judge(self, given: object, expected: object, *, slack: float | Array = 0.0) -> Judgement:
         """Right, or the share of right entries where at least half are right."""
         return judge_exact(given, expected, self.rule)
 
@@ -52,7 +53,9 @@ class _Exact(Answer):
         """Must all entries be right?"""
         return {"whole": True} if self.whole else {}
 
-    def same(self, given: Any, expected: Any, *, slack: Any = 0.0, widen: float = 1.0) -> bool:
+    def same(
+        self, given: Any, expected: Any, *, slack: float | Array = 0.0, widen: float = 1.0
+    ) -> bool:
         """Exact equality."""
         return np.shape(given) == np.shape(expected) and bool(np.all(given == expected))
 
@@ -60,7 +63,7 @@ class _Exact(Answer):
         """Return the same whole number everywhere."""
         return same_everywhere(number, np.shape(right)).astype(int).tolist()
 
-    def made(self, given: Any, mistaken: Any, right: Any, *, slack: Any = 0.0) -> float:
+    def made(self, given: Any, mistaken: Any, right: Any, *, slack: float | Array = 0.0) -> float:
         """Look at the entries that are wrong: each is a whole number of parts."""
         if not np.shape(given) == np.shape(mistaken) == np.shape(right):
             return 0.0
@@ -69,13 +72,13 @@ class _Exact(Answer):
         found = explains(mistaken, right, off=off, own=own, reach=np.reshape(reach, off.shape))
         return float(found)
 
-    def without(self, given: Any, mistaken: Any, right: Any, *, slack: Any = 0.0) -> Any:
+    def without(self, given: Any, mistaken: Any, right: Any, *, slack: float | Array = 0.0) -> Any:
         """Put the right entries there."""
         if not np.shape(given) == np.shape(mistaken) == np.shape(right):
             return given
         return np.where(np.equal(given, mistaken), right, given)
 
-    def hint(self, expected: Any) -> dict[str, Any]:
+    def hint(self, expected: object) -> dict[str, Any]:
         """Kind and shape."""
         return with_shape({"kind": self.kind}, expected)
 
@@ -127,7 +130,7 @@ def empty_set_forgotten():
     def __post_init__(self) -> None:
         check_unit(self.unit)
 
-    def hint(self, expected: Any) -> dict[str, Any]:
+    def hint(self, expected: object) -> dict[str, Any]:
         """Kind, shape and unit."""
         return super().hint(expected) | ({"unit": self.unit} if self.unit else {})
 
@@ -237,7 +240,7 @@ def inner_axis_kept():
         if len(self.names.split()) > len(PRIMES):
             raise ValueError(f"at most {len(PRIMES)} names are possible, not {self.names!r}")
 
-    def read(self, raw: Any, like: Any = None) -> Any:
+    def read(self, raw: object, like: object = None) -> Any:
         """Read one shape, or a dictionary of them."""
         hint = self.hint(like)
         if like is None and isinstance(raw, dict):
@@ -246,20 +249,22 @@ def inner_axis_kept():
             hint["shapes"] = [str(i) for i in range(1, len(raw) + 1)]
         return read_shape(raw, hint).value
 
-    def same(self, given: Any, expected: Any, *, slack: Any = 0.0, widen: float = 1.0) -> bool:
+    def same(
+        self, given: object, expected: object, *, slack: float | Array = 0.0, widen: float = 1.0
+    ) -> bool:
         """Exact equality, length included."""
         return bool(given == expected)
 
-    def judge(self, given: Any, expected: Any, *, slack: Any = 0.0) -> Judgement:
+    def judge(self, given: object, expected: object, *, slack: float | Array = 0.0) -> Judgement:
         """Right, or the share of right shapes where several are asked for."""
         return judge_shape(given, expected, self.rule)
 
-    def guess(self, number: int, right: Any) -> Any:
+    def guess(self, number: int, right: object) -> Any:
         """Return two axes of the same size, everywhere."""
         same = (number % (GUESSES - 1),) * 2
         return dict.fromkeys(right, same) if isinstance(right, dict) else same
 
-    def hint(self, expected: Any) -> dict[str, Any]:
+    def hint(self, expected: object) -> dict[str, Any]:
         """Names of sizes, and which shapes are asked for."""
         found: dict[str, Any] = {"kind": "shape"}
         if self.names:

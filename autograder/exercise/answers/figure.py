@@ -84,7 +84,9 @@ def multiplied():
             if not (holds.__doc__ or "").strip():
                 raise ValueError(f"the property `{holds.__name__}` needs a docstring for students")
 
-    def same(self, given: Any, expected: Any, *, slack: Any = 0.0, widen: float = 1.0) -> bool:
+    def same(
+        self, given: object, expected: object, *, slack: float | Array = 0.0, widen: float = 1.0
+    ) -> bool:
         """Compare curve by curve and table by table."""
         given, expected = _named(given), _named(expected)
         if given.keys() != expected.keys():
@@ -93,7 +95,7 @@ def multiplied():
             return self._held(given) == self._held(expected)
         return not any(self._off(given[name], expected[name], widen) for name in expected)
 
-    def judge(self, given: Any, expected: Any, *, slack: Any = 0.0) -> Judgement:
+    def judge(self, given: object, expected: object, *, slack: float | Array = 0.0) -> Judgement:
         """Give credit for each curve and table that is right."""
         given, expected = _named(given), _named(expected)
         if self.properties:
@@ -106,7 +108,7 @@ def multiplied():
         partly = 0 < credit < 1
         return Judgement(credit, feedback=f"Not right: {', '.join(off)}." if partly else "")
 
-    def attempts(self, right: Any) -> Iterable[Attempt]:
+    def attempts(self, right: object) -> Iterable[Attempt]:
         """Try curves that anybody can draw, where properties are asked for."""
         if not self.properties:
             return
@@ -130,7 +132,7 @@ def multiplied():
 
         return tuple(map(holds, self.properties))
 
-    def hint(self, expected: Any) -> dict[str, Any]:
+    def hint(self, expected: object) -> dict[str, Any]:
         """Kind, names, and which are curves of how many points or tables of which shape."""
         if expected is None:
             return {"kind": "figure"}
@@ -159,13 +161,13 @@ def multiplied():
         return np.shape(got) != wanted.shape or bool(np.any(np.abs(got - wanted) > allowed))
 
 
-def _named(value: Any) -> dict[str, Any]:
+def _named(value: object) -> dict[str, Any]:
     if isinstance(value, Mapping):
         return {str(name): entry for name, entry in value.items()}
     return {"data": value}
 
 
-def _along(entry: Any) -> Any:
+def _along(entry: object) -> Any:
     """Sort a curve along x."""
     if not isinstance(entry, tuple):
         return entry

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from autograder.exercise.answers.kind import Answer, Attempt, Judgement, Scaffold, mistaken
+from autograder.exercise.answers.kind import Answer, Array, Attempt, Judgement, Scaffold, mistaken
 from autograder.student.letters import read_labels
 
 
@@ -62,11 +62,13 @@ def numbers():
     labels: str
     wrong: Mapping[str, tuple[Mapping[str, str], str]] = field(default_factory=dict)
 
-    def same(self, given: Any, expected: Any, *, slack: Any = 0.0, widen: float = 1.0) -> bool:
+    def same(
+        self, given: object, expected: object, *, slack: float | Array = 0.0, widen: float = 1.0
+    ) -> bool:
         """Equality, label by label."""
         return bool(given == expected)
 
-    def judge(self, given: Any, expected: Any, *, slack: Any = 0.0) -> Judgement:
+    def judge(self, given: Any, expected: Any, *, slack: float | Array = 0.0) -> Judgement:
         """Give credit for each right label, and name every mistake that the table shows."""
         if given == expected:
             return Judgement(1.0)

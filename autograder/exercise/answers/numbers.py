@@ -166,7 +166,7 @@ def not_divided(x):
         if self.between is not None and not self.between[0] < self.between[1]:
             raise ValueError(f"no number is from {self.between[0]} to {self.between[1]}")
 
-    def read(self, raw: Any, like: Any = None) -> Array:
+    def read(self, raw: object, like: object = None) -> Array:
         """Accept numbers, nested lists, arrays and text such as ``"0.25 1/3 1e-3"``."""
         if like is None and isinstance(raw, np.ndarray | np.generic) and raw.dtype.kind in "iuf":
             plain = np.array(raw, float)
@@ -180,7 +180,7 @@ def not_divided(x):
         written.entries = reading.entries
         return written
 
-    def judge(self, given: Any, expected: Any, *, slack: Any = 0.0) -> Judgement:
+    def judge(self, given: object, expected: object, *, slack: float | Array = 0.0) -> Judgement:
         """Right or wrong, entry by entry; half for a right number with too few digits."""
         written = getattr(given, "entries", ())
         return judge_numbers(given, expected, self.rule, slack=slack, written=written)
@@ -201,13 +201,15 @@ def not_divided(x):
         chances = np.minimum(2 * self.tolerance / sizes[sizes > 0], 1)
         return bool(np.prod(chances) <= 2 * LOOSE)
 
-    def same(self, given: Any, expected: Any, *, slack: Any = 0.0, widen: float = 1.0) -> bool:
+    def same(
+        self, given: Any, expected: Any, *, slack: float | Array = 0.0, widen: float = 1.0
+    ) -> bool:
         """Compare entry by entry; arrays of different shapes are different."""
         if np.shape(given) != np.shape(expected):
             return False
         return bool(np.all(close(given, expected, self.rule, slack, widen)))
 
-    def made(self, given: Any, mistaken: Any, right: Any, *, slack: Any = 0.0) -> float:
+    def made(self, given: Any, mistaken: Any, right: Any, *, slack: float | Array = 0.0) -> float:
         """Look at the entries that are wrong, to the digits that were written."""
         if not np.shape(given) == np.shape(mistaken) == np.shape(right) or self.between:
             return 0.0
@@ -226,7 +228,7 @@ def not_divided(x):
             return 0.0
         return 1.0 if exact[off].all() else 0.5
 
-    def without(self, given: Any, mistaken: Any, right: Any, *, slack: Any = 0.0) -> Any:
+    def without(self, given: Any, mistaken: Any, right: Any, *, slack: float | Array = 0.0) -> Any:
         """Put the right entries there, as if they were written with the same digits."""
         if not np.shape(given) == np.shape(mistaken) == np.shape(right):
             return given
@@ -247,7 +249,7 @@ def not_divided(x):
         written = getattr(given, "entries", ())
         return half_units(given, written, self.rule) if written else np.zeros(np.shape(given))
 
-    def attempts(self, right: Any) -> Iterable[Attempt]:
+    def attempts(self, right: object) -> Iterable[Attempt]:
         """Try what everybody may write: four digits, rounded either way, in any form."""
         value = self.read(right)
         if self.figures or value.size > _MANY:
@@ -268,7 +270,7 @@ def not_divided(x):
         """Return the same number everywhere."""
         return same_everywhere(number, np.shape(right))
 
-    def hint(self, expected: Any) -> dict[str, Any]:
+    def hint(self, expected: object) -> dict[str, Any]:
         """Kind and shape, and what is asked for beside."""
         asked = {"unit": self.unit, "special": self.special, "loose": is_loose(self.rule)}
         asked["exact"] = not self.rule.keys() & {"places", "figures"} and is_short(expected)

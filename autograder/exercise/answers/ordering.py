@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from autograder.exercise.answers.kind import Answer, Attempt, Judgement, Scaffold, mistaken
+from autograder.exercise.answers.kind import Answer, Array, Attempt, Judgement, Scaffold, mistaken
 from autograder.student.letters import read_ordering
 
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -159,13 +159,15 @@ def order(steps):
         found = read_ordering(raw, self.hint(like))
         return Order(found.value, like.key if like is not None else "")
 
-    def same(self, given: Any, expected: Any, *, slack: Any = 0.0, widen: float = 1.0) -> bool:
+    def same(
+        self, given: Any, expected: Any, *, slack: float | Array = 0.0, widen: float = 1.0
+    ) -> bool:
         """Tell whether both are right, or the same letters."""
         if tuple(given) == tuple(expected):
             return True
         return all(self.judge(order, expected).credit == 1 for order in (given, expected))
 
-    def judge(self, given: Any, expected: Any, *, slack: Any = 0.0) -> Judgement:
+    def judge(self, given: Any, expected: Any, *, slack: float | Array = 0.0) -> Judgement:
         """Judge the longest right chain, and the steps that don't belong there."""
         number, key = len(self._texts), expected.key
         own = [letter for letter in given if letter in key[:number]]
@@ -218,11 +220,11 @@ def order(steps):
         """Return the texts of the steps."""
         return self._all
 
-    def guess(self, number: int, right: Any) -> list[str]:
+    def guess(self, number: int, right: object) -> list[str]:
         """Return all letters in any order."""
         return [*np.random.default_rng(number).permutation([*LETTERS[: len(self._all)]])]
 
-    def hint(self, expected: Any) -> dict[str, Any]:
+    def hint(self, expected: object) -> dict[str, Any]:
         """Kind and letters."""
         return {"kind": "ordering", "letters": LETTERS[: len(self._all)]}
 
@@ -294,7 +296,7 @@ def order(steps):
         return next((i for i in early if places[i] not in kept), early[0])
 
 
-def _leaves(steps: Any) -> Iterator[Any]:
+def _leaves(steps: object) -> Iterator[Any]:
     if isinstance(steps, list | tuple):
         for inner in steps:
             yield from _leaves(inner)

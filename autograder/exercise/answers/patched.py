@@ -52,7 +52,7 @@ def patched(answer: Answer, raw: Any, right: Any) -> tuple[Any, str] | None:
     return answer.read(rows.reshape(shape).tolist(), like=right), "; ".join(said)
 
 
-def _entries(raw: Any, shape: tuple[int, ...]) -> list[Any] | None:
+def _entries(raw: object, shape: tuple[int, ...]) -> list[Any] | None:
     """Return the entries one by one, None where there are more or fewer of them."""
     if isinstance(raw, np.ndarray):  # nobody can stop numpy while it makes lists of all rows
         raw = raw.tolist() if raw.shape == shape else None

@@ -148,7 +148,7 @@ SLIPS: tuple[Slip, ...] = (
 )
 
 
-def other_order(right: Any, given: Any) -> Iterator[Any]:
+def other_order(right: object, given: object) -> Iterator[Any]:
     """The right results come in another order than the one asked for."""
     if isinstance(right, tuple) and 1 < len(right) <= 5:
         yield from permutations(right)
@@ -161,7 +161,7 @@ FUNCTION_SLIPS = (other_order, *SLIPS[:-1])
 _IMPOSSIBLE = (Undecided, ArithmeticError, ValueError, TypeError)
 
 
-def recognise(answer: Answer, given: Any, right: Any) -> Slip | None:
+def recognise(answer: Answer, given: object, right: object) -> Slip | None:
     """Return the slip that leads from the right answer to the one that was given, if any."""
     if answer.free or not answer.says_much(right):
         return None
@@ -206,7 +206,7 @@ def is_telling(value: Any) -> bool:
     return _telling(value) or (_is_shape(value) and len(value) > 1)
 
 
-def is_nothing(answer: Any, right: Any) -> bool:
+def is_nothing(answer: object, right: object) -> bool:
     """Tell whether an answer is 0 everywhere, where the right one is not."""
     return bool(np.all(_entries(answer) == 0) and np.any(_entries(right) != 0))
 
@@ -251,11 +251,11 @@ def _telling(right: Any) -> bool:
     return bool(np.any(np.abs(right) >= SMALL)) or not _is_whole(right)
 
 
-def _is_numbers(value: Any) -> bool:
+def _is_numbers(value: object) -> bool:
     return isinstance(value, np.ndarray)
 
 
-def _is_shape(value: Any) -> bool:
+def _is_shape(value: object) -> bool:
     return isinstance(value, tuple) and all(isinstance(n, int) for n in value)
 
 

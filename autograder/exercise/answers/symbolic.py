@@ -21,6 +21,7 @@ from autograder.exercise.answers.declaring import ask_to_declare
 from autograder.exercise.answers.form import Form
 from autograder.exercise.answers.kind import (
     Answer,
+    Array,
     Attempt,
     FormatError,
     Judgement,
@@ -70,7 +71,7 @@ def _replaced(expression: Any, definitions: tuple[tuple[Any, Any], ...]) -> Any:
 
 
 @remembered(lambda verdict: verdict.equal is not None)
-def _compared(expected: Any, given: Any, assumptions: _Assumptions) -> algebra.Verdict:
+def _compared(expected: object, given: object, assumptions: _Assumptions) -> algebra.Verdict:
     return algebra.equivalent(expected, given, assumptions=dict(assumptions))
 
 
@@ -131,7 +132,7 @@ def cross_term_missing():
         check_assumptions(self.assumptions)
         check_operators(self.operators.split())
 
-    def read(self, raw: Any, like: Any = None) -> Any:
+    def read(self, raw: object, like: object = None) -> Any:
         """Parse text; a formula that is one already (from a reference) stays as it is."""
         if hasattr(raw, "free_symbols"):
             return raw
@@ -141,7 +142,9 @@ def cross_term_missing():
         except algebra.ParseError as error:
             raise FormatError(str(error)) from None
 
-    def same(self, given: Any, expected: Any, *, slack: Any = 0.0, widen: float = 1.0) -> bool:
+    def same(
+        self, given: object, expected: object, *, slack: float | Array = 0.0, widen: float = 1.0
+    ) -> bool:
         """Equality as functions, raising ``Undecided`` where it can't be settled."""
         right, own = self._expanded(expected), self._expanded(given)
         verdict = _compared(right, own, self._assumed)
@@ -153,7 +156,7 @@ def cross_term_missing():
             )
         return settled(verdict)
 
-    def judge(self, given: Any, expected: Any, *, slack: Any = 0.0) -> Judgement:
+    def judge(self, given: object, expected: object, *, slack: float | Array = 0.0) -> Judgement:
         """Judge whether it is equal, and then whether it has the form that is asked for."""
         judgement = super().judge(given, expected, slack=slack)
         if not judgement.credit and self._is_rounded(given, expected):
@@ -163,14 +166,14 @@ def cross_term_missing():
         text = f"This is right, but not in the form that is asked for. {self.form.wanted}"
         return Judgement(self.form.credit, "other_form", text)
 
-    def locate(self, given: Any, expected: Any) -> str:
+    def locate(self, given: object, expected: object) -> str:
         """Say what the answer comes to at a point where it is wrong."""
         verdict = _compared(self._expanded(expected), self._expanded(given), self._assumed)
         if verdict.equal is not False or not verdict.values or not verdict.point:
             return ""
         return f"At {verdict.point} this is {verdict.values[1]}: put numbers in, and compare."
 
-    def attempts(self, right: Any) -> Iterator[Attempt]:
+    def attempts(self, right: object) -> Iterator[Attempt]:
         """Write what is given once more, and the right answer with something left to be done."""
         if self.form:
             yield Attempt("restated", self.form.restated, at_most=self.form.credit)
@@ -189,15 +192,15 @@ def cross_term_missing():
                 raw = self._extended(right, f" + {name} - {name}")
                 yield Attempt(f"{name} that cancels", raw, at_most=0.0)
 
-    def _extended(self, right: Any, more: str) -> Any:
+    def _extended(self, right: object, more: str) -> Any:
         """Write an answer as it stands with something behind it."""
         return f"{right}{more}"
 
-    def unsaid(self, right: Any) -> Iterator[str]:
+    def unsaid(self, right: object) -> Iterator[str]:
         """Ask for names that may be those of matrices."""
         yield from ask_to_declare(self.names.split(), self.assumptions, self.read(right))
 
-    def _finished(self, like: Any) -> _Operators:
+    def _finished(self, like: object) -> _Operators:
         """Return the operators that a finished answer may hold; None where there is no telling."""
         if like is None:
             return None
@@ -218,17 +221,17 @@ def cross_term_missing():
 
         return {read(name): read(meaning) for name, meaning in self.definitions.items()}
 
-    def _is_rounded(self, given: Any, expected: Any) -> bool:
+    def _is_rounded(self, given: object, expected: object) -> bool:
         return _is_rounded(self._expanded(given), self._expanded(expected))
 
-    def _expanded(self, expression: Any) -> Any:
+    def _expanded(self, expression: object) -> Any:
         return _replaced(expression, tuple(self._meanings.items()))
 
-    def guess(self, number: int, right: Any) -> Any:
+    def guess(self, number: int, right: object) -> Any:
         """Return a number, or one of the names."""
         return ["0", "1", *self.names.split()[:2], "1"][number]
 
-    def hint(self, expected: Any) -> dict[str, Any]:
+    def hint(self, expected: object) -> dict[str, Any]:
         """Kind and symbols."""
         functions = [*self._functions, *(["delta"] * ("delta_" in self.names))]
         known: dict[str, Any] = {"functions": functions} if functions else {}
@@ -283,7 +286,9 @@ def diagonal_only():
             raise FormatError(f"a {_size(like)} matrix is expected, not a {_size(value)} one")
         return value
 
-    def same(self, given: Any, expected: Any, *, slack: Any = 0.0, widen: float = 1.0) -> bool:
+    def same(
+        self, given: Any, expected: Any, *, slack: float | Array = 0.0, widen: float = 1.0
+    ) -> bool:
         """Equality entry by entry."""
         if given.shape != expected.shape:
             return False
@@ -306,7 +311,7 @@ def diagonal_only():
         others = [pair for pair, found in zip(pairs, rounded, strict=True) if not found]
         return any(rounded) and all(super(Matrix, self).same(g, e) for g, e in others)
 
-    def _extended(self, right: Any, more: str) -> Any:
+    def _extended(self, right: object, more: str) -> Any:
         """Write it behind the first entry."""
         rows = right.tolist() if hasattr(right, "tolist") else rows_of(right)
         written = [list(map(str, row)) for row in rows]
@@ -342,7 +347,7 @@ def _is_rounded(given: Any, expected: Any) -> bool:
     return True
 
 
-def _has_no_value(formula: Any, assumed: _Assumptions) -> bool:
+def _has_no_value(formula: object, assumed: _Assumptions) -> bool:
     """Tell whether a formula can't even be compared with a number: it has no values to compare."""
     compared = _compared(_SOME_NUMBER, formula, assumed)
     return compared.equal is None and compared.how in HOPELESS

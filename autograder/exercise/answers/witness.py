@@ -68,10 +68,12 @@ def pointing_the_same_way():
 
     shows: Callable[[Array], Hashable]
 
-    def same(self, given: Array, expected: Array, *, slack: Any = 0.0, widen: float = 1.0) -> bool:
+    def same(
+        self, given: Array, expected: Array, *, slack: float | Array = 0.0, widen: float = 1.0
+    ) -> bool:
         """Tell whether both show the same; no tolerance comes in."""
         return given.shape == expected.shape and self.shows(given) == self.shows(expected)
 
-    def hint(self, expected: Any) -> dict[str, Any]:
+    def hint(self, expected: object) -> dict[str, Any]:
         """Shape, of what is read as numbers."""
         return with_shape({"kind": "numbers"}, expected)

@@ -32,10 +32,10 @@ class CallableFormula:
     [-0.6931, 0.0]
     """
 
-    def __init__(self, expression: Any) -> None:
+    def __init__(self, expression: object) -> None:
         self.expression = expression
 
-    def __call__(self, **numbers: Any) -> Any:
+    def __call__(self, **numbers: object) -> Any:
         """Return the formula's value for these numbers; for arrays entry by entry.
 
         Raises
@@ -48,7 +48,7 @@ class CallableFormula:
 
         names, values = list(numbers), np.broadcast_arrays(*map(np.asarray, numbers.values()))
 
-        def entry(expression: Any) -> Any:
+        def entry(expression: object) -> Any:
             found = [
                 value_at(expression, dict(zip(names, point, strict=True)))
                 for point in zip(*(value.flat for value in values), strict=True)
@@ -77,17 +77,17 @@ def taking_given(function: Callable[..., Any]) -> Callable[..., Any]:
     """
 
     @wraps(function)
-    def called(*args: Any, **kwargs: Any) -> Any:
+    def called(*args: object, **kwargs: object) -> Any:
         return function(*map(_here, args), **{name: _here(v) for name, v in kwargs.items()})
 
     return called
 
 
-def _here(value: Any) -> Any:
+def _here(value: object) -> Any:
     return value.here() if isinstance(value, Given) else value
 
 
-def as_argument(value: Any) -> Any:
+def as_argument(value: object) -> Any:
     """Return what a part is given of a value, an answer or a function that it names."""
     if isinstance(value, FunctionType):
         return taking_given(value)

@@ -80,7 +80,7 @@ def given(function: Callable[..., Any]) -> Given:
     return Given(function)
 
 
-def made(function: Callable[..., Any], *args: Any) -> Given:
+def made(function: Callable[..., Any], *args: object) -> Given:
     """Hand over what a function of yours returns for these arguments, which are plain data.
 
     It is called anew for each call of the student's, in the process of the student's code.  So one

@@ -73,7 +73,7 @@ class Misconception:
         """What the student reads."""
         return sentences(self.compute, "misconception")
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, *args: object, **kwargs: object) -> Any:
         """Compute the wrong answer."""
         return self.compute(*args, **kwargs)
 
@@ -83,7 +83,7 @@ def computation(function: Function | Misconception | Part) -> Function:
     return function.compute if isinstance(function, Misconception | Part) else function
 
 
-def _returning(value: Any, name: str, docstring: str) -> Function:
+def _returning(value: object, name: str, docstring: str) -> Function:
     """Return a function that returns a value, anew each time."""
 
     def compute() -> Any:
@@ -178,7 +178,7 @@ class Part:
         """Is the part marked by hand?"""
         return self.answer.manual
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, *args: object, **kwargs: object) -> Any:
         """Compute the right answer."""
         return self.compute(*args, **kwargs)
 

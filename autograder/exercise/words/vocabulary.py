@@ -84,7 +84,7 @@ class Exercise:
         #: What a portfolio shows of it.
         self.exhibits: tuple[Exhibit, ...] = ()
 
-    def __setattr__(self, name: str, value: Any) -> None:
+    def __setattr__(self, name: str, value: object) -> None:
         if self._frozen:
             raise AuthoringError(
                 f"{self.id} is loaded, and can't be changed any more: declare what belongs to it "

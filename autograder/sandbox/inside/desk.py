@@ -74,37 +74,37 @@ class Desk:
         self._objects.keep(request.key, done.value)
         return done._replace(value=None)
 
-    def _call_method(self, request: requests.CallMethod, _: Any) -> Done:
+    def _call_method(self, request: requests.CallMethod, _: object) -> Done:
         key, name = request.key, request.name
         return listening(self._objects.method, key, name, request.args, request.kwargs)
 
-    def _count_method(self, request: requests.CountMethod, _: Any) -> Done:
+    def _count_method(self, request: requests.CountMethod, _: object) -> Done:
         return self._counted(*self._objects.bound(request.key, request.name), request)
 
     def _differentiate(self, request: requests.Differentiate, function: Any) -> Done:
         own = function() if request.key is None else self._objects.called(request.key)
         return listening(gradients, own, [*request.args], request.kwargs)
 
-    def _get(self, request: requests.GetAttribute, _: Any) -> Done:
+    def _get(self, request: requests.GetAttribute, _: object) -> Done:
         return Done(self._objects.get(request.key, request.name))
 
-    def _set(self, request: requests.SetAttribute, _: Any) -> Done:
+    def _set(self, request: requests.SetAttribute, _: object) -> Done:
         self._objects.set(request.key, request.name, *request.args)
         return Done()
 
-    def _is_method(self, request: requests.IsMethod, _: Any) -> Done:
+    def _is_method(self, request: requests.IsMethod, _: object) -> Done:
         return Done(self._objects.is_method(request.key, request.name))
 
-    def _drop(self, request: requests.Drop, _: Any) -> Done:
+    def _drop(self, request: requests.Drop, _: object) -> Done:
         self._objects.drop(request.keys)
         return Done()
 
-    def _seed(self, request: requests.Seed, _: Any) -> Done:
+    def _seed(self, request: requests.Seed, _: object) -> Done:
         seed(request.number)
         return Done()
 
     def _counted(
-        self, function: Callable[..., Any], held: Any, request: requests.WithArguments
+        self, function: Callable[..., Any], held: object, request: requests.WithArguments
     ) -> Done:
         args, kwargs = tuple(request.args), dict(request.kwargs)
         value, work = meter.metered(function, args, kwargs, self._torchmeter(), held)
@@ -130,7 +130,7 @@ _DOES: dict[type, Callable[[Desk, Any, Any], Done]] = {
 }
 
 
-def listening(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Done:
+def listening(function: Callable[..., Any], *args: object, **kwargs: object) -> Done:
     """Call a function, and say what kinds of warnings it gave."""
     with warnings.catch_warnings(record=True) as given:
         warnings.simplefilter("always")

@@ -32,7 +32,7 @@ class Objects:
                 args[place] = value
         return args, kwargs
 
-    def keep(self, key: int, value: Any) -> None:
+    def keep(self, key: int, value: object) -> None:
         """Keep what a call has made."""
         self._held[key] = value
 
@@ -58,7 +58,7 @@ class Objects:
         """Return what an attribute holds."""
         return getattr(self._find(key), name)
 
-    def set(self, key: int, name: str, value: Any) -> None:
+    def set(self, key: int, name: str, value: object) -> None:
         """Give an attribute a value, or under ``"weights[out.W]"`` an entry of a dictionary."""
         held, (attribute, _, entry) = self._find(key), name.partition("[")
         if entry:
@@ -77,7 +77,7 @@ class Objects:
         """
         held = self._find(key)
 
-        def method(copied: Any, *args: Any, **kwargs: Any) -> Any:
+        def method(copied: object, *args: object, **kwargs: object) -> Any:
             return getattr(copied, name)(*args, **kwargs)
 
         method.__wrapped__ = getattr(type(held), name)  # type: ignore[attr-defined]
@@ -108,7 +108,7 @@ def defined(name: str, source: str) -> Any:
     return module.__dict__[name]
 
 
-def unwritten(value: Any) -> bool:
+def unwritten(value: object) -> bool:
     """Tell whether a function, or every method of a class, is as it was handed out.
 
     >>> unwritten(None), unwritten(len)

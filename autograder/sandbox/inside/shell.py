@@ -84,17 +84,17 @@ class _Hook(DisplayHook):  # type: ignore[misc]
     def write_output_prompt(self) -> None:
         pass
 
-    def write_format_data(self, format_dict: Any, md_dict: Any = None) -> None:
+    def write_format_data(self, format_dict: object, md_dict: object = None) -> None:
         self.shell.output.display("execute_result", format_dict)
 
-    def log_output(self, format_dict: Any) -> None:
+    def log_output(self, format_dict: object) -> None:
         pass  # IPython would keep every result's text for its history
 
 
 class _Formatter(DisplayFormatter):  # type: ignore[misc]
     """Makes text and PNG images of objects, and nothing of what nobody will see."""
 
-    def format(self, obj: Any, include: Any = None, exclude: Any = None) -> Any:
+    def format(self, obj: object, include: object = None, exclude: object = None) -> Any:
         if not self.parent.output.has_room:
             return {}, {}
         return super().format(obj, include or _SHOWN, exclude)
@@ -241,7 +241,7 @@ class Shell(InteractiveShell):  # type: ignore[misc]
         """Go on: ``exit()`` in a cell does not end the notebook."""
         self.skip("exit", "the notebook is run to its end")
 
-    def enable_gui(self, gui: Any = None) -> None:
+    def enable_gui(self, gui: object = None) -> None:
         """Do nothing: there is no screen."""
 
     def init_history(self) -> None:
@@ -257,7 +257,7 @@ class Shell(InteractiveShell):  # type: ignore[misc]
     def init_virtualenv(self) -> None:
         """Do nothing: the grader chooses what can be imported."""
 
-    def _format_exception_for_storage(self, *_: Any, **__: Any) -> dict[str, Any]:
+    def _format_exception_for_storage(self, *_: object, **__: object) -> dict[str, Any]:
         return {}
 
     def _lazy(self, name: str) -> bool:

@@ -117,7 +117,7 @@ def _names(code: types.CodeType) -> tuple[set[str], set[str]]:
     return names, touched
 
 
-def _fixed(value: Any) -> bool:
+def _fixed(value: object) -> bool:
     """Say whether a value is constant, or belongs to a library."""
     if isinstance(value, types.ModuleType) or type(value) in _CONSTANTS:
         return True

@@ -20,7 +20,7 @@ from autograder.sandbox.meters import torchmeter
 from autograder.sandbox.meters.traced import Counts
 
 
-def _below(name: str, otherwise: Any) -> Any:
+def _below(name: str, otherwise: object) -> Any:
     """Return what torch's own Python calls, if this torch has it."""
     return getattr(torch._C, name, otherwise)
 
@@ -83,7 +83,7 @@ class TimedFunction:
             self._waste = _empty(max(_FLUSH_BYTES, 4 * cache), dtype=torch.int8, device=device)
         self._one(0)
 
-    def take(self, step: str, **options: Any) -> Any:
+    def take(self, step: str, **options: object) -> Any:
         """Take a step by its name."""
         steps: dict[str, Callable[..., Any]] = {
             "go": self.go,
@@ -106,7 +106,7 @@ class TimedFunction:
             found.append(milliseconds)
         return found
 
-    def rows(self, call: int, rows: Any) -> Any:
+    def rows(self, call: int, rows: object) -> Any:
         """Return rows of the result of a call as float32: those of its last axis but one.
 
         None for what is not a plain tensor on the device: it could be computed later.

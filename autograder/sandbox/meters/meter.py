@@ -67,7 +67,7 @@ def metered(
     return value, found | {"shapes": sorted(counts.shapes)}
 
 
-def _copied(held: Any) -> tuple[tuple[Any, ...], list[Any]]:
+def _copied(held: object) -> tuple[tuple[Any, ...], list[Any]]:
     """Return a copy of an object, if there is one, and all that was copied for it."""
     if held is None:
         return (), []
@@ -78,7 +78,7 @@ def _copied(held: Any) -> tuple[tuple[Any, ...], list[Any]]:
 
 
 def _peak_and_steps(
-    function: Callable[..., Any], held: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+    function: Callable[..., Any], held: object, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> tuple[int, int]:
     steps = Steps(function)
     gc.collect(1)  # of the first call; older garbage is not traced, and would take long to look for

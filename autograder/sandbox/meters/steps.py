@@ -44,7 +44,7 @@ class Steps:
         return self._step
 
     def _counter(self) -> Callable[[Any, str, Any], Any]:
-        def step(_frame: Any, event: str, _argument: Any) -> Any:
+        def step(_frame: object, event: str, _argument: object) -> Any:
             if event == "opcode":
                 self._low += 1
                 if self._low == _DIGIT:

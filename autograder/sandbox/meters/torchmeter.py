@@ -43,7 +43,7 @@ class _Meter(TorchDispatchMode):  # type: ignore[misc]
         Most bytes alive at once of tensors made meanwhile, and of those ``held`` before.
     """
 
-    def __init__(self, arguments: Any, counts: Counts, held: Any = ()) -> None:
+    def __init__(self, arguments: object, counts: Counts, held: object = ()) -> None:
         super().__init__()
         self._counts = counts
         self._known = {t.untyped_storage()._cdata for t in _tensors(arguments)}
@@ -123,5 +123,5 @@ def outlined(
     return found | {"shapes": sorted(counts.shapes)}
 
 
-def _tensors(tree: Any) -> list[Any]:
+def _tensors(tree: object) -> list[Any]:
     return [leaf for leaf in tree_leaves(tree) if isinstance(leaf, torch.Tensor)]

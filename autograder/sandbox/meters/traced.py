@@ -83,7 +83,7 @@ class Traced(np.ndarray[Any, Any]):
 
     __slots__ = ()
 
-    def __array_finalize__(self, source: Any) -> None:
+    def __array_finalize__(self, source: object) -> None:
         # An array with memory of its own, by astype, copy, repeat: nothing else tells.
         if source is not None and self.base is None and self.size:
             _counts.add(0, (self,))
@@ -138,14 +138,14 @@ class Traced(np.ndarray[Any, Any]):
         return np.dot(self, other) if out is None else np.dot(self, other, out)
 
 
-def bare(value: Any) -> Any:
+def bare(value: object) -> Any:
     """Return the value with ordinary arrays in the place of traced ones."""
     if type(value) is Traced:
         return value.view(np.ndarray)
     return _through(bare, value)
 
 
-def traced(value: Any) -> Any:
+def traced(value: object) -> Any:
     """Return the value with traced arrays in the place of ordinary ones."""
     if type(value) is np.ndarray:
         return value.view(Traced) if value.dtype != object else value
@@ -184,7 +184,7 @@ def tracing() -> Iterator[Counts]:
 
 
 def _counted(name: str, make: Callable[..., Any]) -> Callable[..., Any]:
-    def counted(*args: Any, **kwargs: Any) -> Any:
+    def counted(*args: object, **kwargs: object) -> Any:
         result = make(*args, **kwargs)
         flops: float = 0
         if type(result) is np.ndarray and name not in _CREATORS:
@@ -204,16 +204,16 @@ class _Grid:
         return _noted(self._grid[slices])
 
 
-def _from_function(function: Callable[..., Any], shape: Any, **options: Any) -> Any:
+def _from_function(function: Callable[..., Any], shape: object, **options: object) -> Any:
     """Do as `numpy.fromfunction`; what the function computes is counted."""
 
-    def of_traced(*grid: Any, **others: Any) -> Any:
+    def of_traced(*grid: object, **others: object) -> Any:
         return function(*_noted(grid), **others)
 
     return _MAKERS["fromfunction"](of_traced, shape, **options)
 
 
-def _noted(result: Any, flops: float = 0) -> Any:
+def _noted(result: object, flops: float = 0) -> Any:
     """Count the arrays that were made of nothing traced, and return them traced."""
     made = result if isinstance(result, list | tuple) else (result,)
     if fresh := [a for a in made if type(a) is np.ndarray and a.base is None and a.dtype != object]:

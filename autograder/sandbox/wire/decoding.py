@@ -194,7 +194,7 @@ class _Decoder:
         self._position = end
         return part
 
-    def _text(self, size: Any) -> str:
+    def _text(self, size: object) -> str:
         if type(size) is not int or size < 0:
             raise WireError("a text of no length")
         try:

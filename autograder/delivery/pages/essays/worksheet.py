@@ -171,7 +171,7 @@ def _workbook_rows(path: Path) -> Iterator[Row]:
                 yield row
 
 
-def _text(value: Any) -> str:
+def _text(value: object) -> str:
     """Return what a cell holds as text; a number without needless digits."""
     if isinstance(value, float | int) and not isinstance(value, bool):
         return f"{value:.10g}"
