@@ -137,7 +137,8 @@ def _whole_log2(number: Fraction) -> int | None:
 _OF_NUMBERS: dict[str, Callable[..., Fraction | int | None]] = {
     **dict.fromkeys(ABSOLUTE, abs),
     **dict.fromkeys(("sign", "sgn"), lambda number: (number > 0) - (number < 0)),
-    **{word: max if word.lower().startswith("max") else min for word in EXTREMA},
+    **dict.fromkeys(EXTREMA[:3], lambda *numbers: max(numbers)),
+    **dict.fromkeys(EXTREMA[3:], lambda *numbers: min(numbers)),
     **dict.fromkeys(BINOMIALS, _choices),
     "factorial": _whole_factorial,
     "log2": _whole_log2,
