@@ -12,11 +12,11 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 from autograder import algebra
-from autograder.algebra.building.numeric import Undefined, value_at
 from autograder.algebra.building.parse import operators_in, parse_matrix
 from autograder.algebra.building.scope import check_assumptions
 from autograder.algebra.comparing.verdict import HOPELESS
 from autograder.algebra.reading.finished import check_operators
+from autograder.exercise.answers.decimals import EXACT, is_rounded
 from autograder.exercise.answers.declaring import ask_to_declare
 from autograder.exercise.answers.form import Form
 from autograder.exercise.answers.kind import (
@@ -35,12 +35,6 @@ from autograder.exercise.cache import remembered
 from autograder.student.formulas import text_of as text_of
 from autograder.student.rows import rows_of
 
-_FEW_DIGITS = 8  # below a line: 0.5, 0.25 and 0.125 are exact
-_NEAR = 5e-3
-_EXACT = (
-    "As a number this comes close, but a formula is exact: write fractions, roots and constants, "
-    "such as 1/3, not decimals such as 0.333."
-)
 _SOME_NUMBER = "12345/678"
 _UNDONE = {  # each comes to nothing
     "derivative": " + diff({0}, {0}) - 1",
@@ -160,7 +154,7 @@ def cross_term_missing():
         """Judge whether it is equal, and then whether it has the form that is asked for."""
         judgement = super().judge(given, expected, slack=slack)
         if not judgement.credit and self._is_rounded(given, expected):
-            return judgement._replace(feedback=judgement.feedback or _EXACT)
+            return judgement._replace(feedback=judgement.feedback or EXACT)
         if self.form is None or not judgement.credit or self.form.has(given):
             return judgement
         text = f"This is right, but not in the form that is asked for. {self.form.wanted}"
@@ -222,7 +216,7 @@ def cross_term_missing():
         return {read(name): read(meaning) for name, meaning in self.definitions.items()}
 
     def _is_rounded(self, given: object, expected: object) -> bool:
-        return _is_rounded(self._expanded(given), self._expanded(expected))
+        return is_rounded(self._expanded(given), self._expanded(expected))
 
     def _expanded(self, expression: object) -> Any:
         return _replaced(expression, tuple(self._meanings.items()))
@@ -326,25 +320,6 @@ def diagonal_only():
     def hint(self, expected: Any) -> dict[str, Any]:
         """Kind, symbols and size."""
         return super().hint(expected) | {"kind": "matrix", "shape": list(expected.shape)}
-
-
-def _is_rounded(given: Any, expected: Any) -> bool:
-    """Whether a formula with decimals comes close to the right one, as 0.333 does to 1/3."""
-    if getattr(given, "is_Matrix", True) or getattr(expected, "is_Matrix", True):
-        return False  # of a formula in matrices
-    numbers = [n for n in given.atoms() if n.is_Rational]
-    if not any(n.q > _FEW_DIGITS and 10**12 % n.q == 0 for n in numbers):
-        return False
-    names = sorted(symbol.name for symbol in given.free_symbols | expected.free_symbols)
-    try:
-        for shift in (0.7, 1.3, 2.1):
-            at = {name: shift + place / 7 for place, name in enumerate(names)}
-            right = value_at(expected, at)
-            if abs(value_at(given, at) - right) > _NEAR * abs(right):
-                return False
-    except Undefined:
-        return False
-    return True
 
 
 def _has_no_value(formula: object, assumed: _Assumptions) -> bool:
