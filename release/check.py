@@ -115,7 +115,7 @@ def pick(course: str, student: str, exercise: str, pool: int) -> int:
     return int.from_bytes(digest[:8], "big") % pool
 
 
-def decode(value: Any) -> Any:
+def decode(value: object) -> Any:
     """Turn a value of check.json back into numbers, text, tuples and arrays."""
     if isinstance(value, list):
         return [decode(entry) for entry in value]
@@ -227,7 +227,7 @@ def counted(shape: Any) -> str:
     return f"{shape[0]} number{'s' * (shape[0] != 1)}"
 
 
-def _shown(value: Any, size: int) -> str:
+def _shown(value: object, size: int) -> str:
     """Write a value, or only its shape where it has many entries."""
     if not isinstance(value, np.ndarray):
         return f"{value:.6g}" if isinstance(value, (float, np.floating)) else brief(value)
@@ -237,7 +237,7 @@ def _shown(value: Any, size: int) -> str:
     return np.array2string(value, precision=4, separator=", ", suppress_small=True) + kind
 
 
-def brief(value: Any) -> str:
+def brief(value: object) -> str:
     """Write a value in at most 60 characters, without writing out what is much longer."""
     if isinstance(value, np.ndarray) and value.ndim:
         return f"an array of shape {value.shape}"
@@ -261,11 +261,11 @@ def listed(value: Any) -> str:
     return "\n".join([counted(value.shape), *(f"[{line}]" for line in lines)])
 
 
-def _one(number: Any) -> str:
+def _one(number: object) -> str:
     return f"{number:.8g}" if isinstance(number, float) else str(number)
 
 
-def kind_of(value: Any) -> str:
+def kind_of(value: object) -> str:
     """Say what kind of thing a result is."""
     if value is None:
         return "None (is a `return` missing?)"
@@ -1052,7 +1052,7 @@ def entries(
     return got, numbers
 
 
-def _fits(raw: Any, got: tuple[int, ...], wanted: tuple[int, ...]) -> bool:
+def _fits(raw: object, got: tuple[int, ...], wanted: tuple[int, ...]) -> bool:
     """Tell whether one number stands in brackets, or a row or column has one axis too many."""
     if wanted == () and set(got) == {1}:
         return True
@@ -1062,7 +1062,7 @@ def _fits(raw: Any, got: tuple[int, ...], wanted: tuple[int, ...]) -> bool:
     return line and got[0] == math.prod(wanted)
 
 
-def _comma(raw: Any) -> str:
+def _comma(raw: object) -> str:
     """Say that commas separate numbers, where one may have been meant as something else."""
     if isinstance(raw, str) and (grouped := re.search(r"[1-9]\d{0,2}(?:,\d{3}){2,}", raw)):
         return f"; a comma separates numbers: {grouped[0].replace(',', '')}, not {grouped[0]}"
@@ -1075,7 +1075,7 @@ def _comma(raw: Any) -> str:
     return f"; the decimal sign is a point: {found[1]}.{found[2]}, not {found[0]}"
 
 
-def _joined(raw: Any) -> Any:
+def _joined(raw: object) -> Any:
     """Take the signs out that group the digits of a single number: 1,048,576."""
     match = _GROUPS.fullmatch(raw.strip()) if isinstance(raw, str) else None
     return f"{match[1]}{match[2]}{re.sub('[, ]', '', match[3])}{match[4]}" if match else raw
@@ -1087,7 +1087,7 @@ class _Walk:
     def __init__(self, units: bool, axes: int) -> None:
         self._units, self._axes, self._left = units, axes, MAX_ENTRIES
 
-    def walk(self, raw: Any, depth: int) -> Any:
+    def walk(self, raw: object, depth: int) -> Any:
         """Return an entry, or a shape and a list of entries."""
         raw = _array(raw)
         if isinstance(raw, np.ndarray) and raw.ndim:
@@ -1160,7 +1160,7 @@ def as_sent(raw: Any) -> Any:
     return raw
 
 
-def _number(raw: Any) -> Entry:
+def _number(raw: object) -> Entry:
     """Return a number; what a float was typed as are its shortest digits."""
     raw = as_sent(raw[()] if isinstance(raw, np.ndarray) else raw)  # an array without axes
     if isinstance(raw, np.timedelta64):  # numpy's own whole numbers with a unit
@@ -1193,14 +1193,14 @@ def as_float(entry: Entry, *, special: bool = False) -> float:
     return value
 
 
-def as_fraction(entry: Entry, raw: Any) -> Fraction:
+def as_fraction(entry: Entry, raw: object) -> Fraction:
     """Return the number exactly, which a decimal is not unless it is whole."""
     if is_whole(entry) or (isinstance(entry.value, Fraction) and entry.last is None):
         return Fraction(entry.value)
     raise FormatError(f'fractions are expected, as text such as "-2/3", not {brief(raw)}')
 
 
-def as_whole(entry: Entry, raw: Any) -> int:
+def as_whole(entry: Entry, raw: object) -> int:
     """Return the number as a whole one."""
     if is_whole(entry):
         return int(entry.value)
@@ -1237,7 +1237,7 @@ class Reading(NamedTuple):
     typeset: tuple[str, ...] = ()
 
 
-def is_blank(raw: Any, depth: int = 0) -> bool:
+def is_blank(raw: object, depth: int = 0) -> bool:
     """Tell whether an answer was never written: None, empty text, or nothing but those."""
     if isinstance(raw, dict) and raw:
         raw = list(raw.values())
@@ -1246,7 +1246,7 @@ def is_blank(raw: Any, depth: int = 0) -> bool:
     return raw is None or (isinstance(raw, str) and not raw.strip())
 
 
-def text_of(raw: Any) -> str:
+def text_of(raw: object) -> str:
     """Return an answer as text; a number is text, too, and numpy's as well.
 
     Raises
@@ -1264,7 +1264,7 @@ def text_of(raw: Any) -> str:
 _OF_FORMULAS = ("implicit", "operators")
 
 
-def read_formula(raw: Any, hint: dict[str, Any]) -> Reading:
+def read_formula(raw: object, hint: dict[str, Any]) -> Reading:
     """Return how the grader will read a formula."""
     how = {name: hint[name] for name in _OF_FORMULAS if name in hint}
     shown, latex = _ask_the_grammar(raw, hint, ("look", "typeset"), **how)
@@ -1281,7 +1281,7 @@ _NO_FORMULA = re.compile(r"\s*(?:\$\$|\\[\[\]]|\\(?:begin|end)\s*\{[a-z]+\*?\})\
 MAX_LINES = 40
 
 
-def lines_of(raw: Any) -> list[Any]:
+def lines_of(raw: object) -> list[Any]:
     """Return the lines of a derivation, one by one."""
     refuse_set(raw, "lines")
     texts = raw.splitlines() if isinstance(raw, str) else raw
@@ -1294,7 +1294,7 @@ def lines_of(raw: Any) -> list[Any]:
     return texts
 
 
-def read_lines(raw: Any, hint: dict[str, Any]) -> Reading:
+def read_lines(raw: object, hint: dict[str, Any]) -> Reading:
     """Return the lines of a derivation and how they are read, or which of them can't be."""
     texts, read, typeset, wrong = [], [], [""], []
     for number, text in enumerate(lines_of(raw), 1):
@@ -1317,7 +1317,7 @@ def read_lines(raw: Any, hint: dict[str, Any]) -> Reading:
 
 
 def _ask_the_grammar(
-    raw: Any, hint: dict[str, Any], looks: tuple[str, str], **how: Any
+    raw: object, hint: dict[str, Any], looks: tuple[str, str], **how: object
 ) -> tuple[str, str]:
     """Return what the grader's own grammar makes of a text, and LaTeX of it where it can."""
     text = text_of(raw)
@@ -1410,7 +1410,7 @@ def read_labels(raw: Any, hint: Any) -> Reading:
     return Reading(value, text, f"no label yet: {', '.join(missing)}" if missing else "")
 
 
-def _letters(raw: Any, several: bool) -> list[str] | None:
+def _letters(raw: object, several: bool) -> list[str] | None:
     """Return the letters that were written, None if there is anything but letters."""
     if isinstance(raw, str):
         if several and raw.strip().lower() in _NONE:
@@ -1514,7 +1514,7 @@ def _split_outside(text: str, at: str) -> list[str]:
     return [*pieces, text[start:]]
 
 
-def read_matrix(raw: Any, hint: dict[str, Any]) -> str:
+def read_matrix(raw: object, hint: dict[str, Any]) -> str:
     """Return how the entries of a matrix are read, or which of them can't be."""
     rows, columns = hint["shape"]
     given = rows_of(raw)
@@ -1760,7 +1760,7 @@ def _drawn(name: str, raw: Any, hint: Any) -> Any:
     return entry
 
 
-def _values(raw: Any) -> Any:
+def _values(raw: object) -> Any:
     """Read numbers of which nobody asks how they were written: there are thousands of them."""
     refuse_set(raw, "numbers")
     with contextlib.suppress(TypeError, ValueError):
@@ -1934,7 +1934,7 @@ def _meanings(found: Any, variant: int | None) -> dict[str, dict[str, str]]:
     return {name: texts for names, texts in by_parts.items() for name in names.split(", ")}
 
 
-def _looked_at(name: str, hint: dict[str, Any], raw: Any) -> list[str]:
+def _looked_at(name: str, hint: dict[str, Any], raw: object) -> list[str]:
     mark, advice = "✗ form     ", ""
     latex: tuple[str, ...] = ()
     try:
@@ -1990,7 +1990,7 @@ def names(source: str) -> Names:
 CHECK = "check_"
 
 
-def grade_id(cell: Any) -> str:
+def grade_id(cell: object) -> str:
     """Return what a cell is called, "" where it has no such name."""
     found = cell
     for key in ("metadata", "nbgrader", "grade_id"):
@@ -1998,7 +1998,7 @@ def grade_id(cell: Any) -> str:
     return found if isinstance(found, str) else ""
 
 
-def source_of(cell: Any) -> str:
+def source_of(cell: object) -> str:
     """Return the text of a cell, which may be one string or a list of lines."""
     source = cell.get("source", "") if isinstance(cell, dict) else ""
     lines = source if isinstance(source, list) else [source]
@@ -2970,7 +2970,7 @@ def right_in_float32(given: Any, right: Any) -> bool:
     return bool(off < _SINGLE * size)
 
 
-def numbers_of(value: Any) -> Any:
+def numbers_of(value: object) -> Any:
     """Return the numbers of a tensor of torch's, or of one as it comes to a grader; else the value.
 
     numpy has no bfloat16.
@@ -2981,7 +2981,7 @@ def numbers_of(value: Any) -> Any:
     return (tensor.float() if str(tensor.dtype) == "torch.bfloat16" else tensor).numpy()
 
 
-def holds_numbers(value: Any) -> bool:
+def holds_numbers(value: object) -> bool:
     """Tell whether it is a list of numbers, also a nested one."""
     try:
         return isinstance(value, list) and np.asarray(value).dtype.kind in "bifuc"
@@ -2993,7 +2993,7 @@ _COUNTED = 10  # of what came longer lists are only called long
 _NO_RETURN = "None (is a `return` missing?)"
 
 
-def other_kind(came: Any, right: Any, what: str = "the result") -> str:
+def other_kind(came: object, right: object, what: str = "the result") -> str:
     """Say in what way a result is of another kind than the right one; nothing where it isn't.
 
     Lists, tuples and tensors of numbers are arrays as well, an array of one entry is a number, and
@@ -3063,7 +3063,7 @@ def as_numbers(value: Any) -> Any:
     return array if array.ndim else array[()]
 
 
-def numbers_in(value: Any) -> Any:
+def numbers_in(value: object) -> Any:
     """Return the array that a result is; None if it is none."""
     if isinstance(value, (np.ndarray, np.generic)):
         array = np.asarray(value)
@@ -3079,7 +3079,7 @@ def numbers_in(value: Any) -> Any:
     return array if array.dtype.kind in "biufc" and not hasattr(value, "unordered") else None
 
 
-def said_kind(value: Any) -> str:
+def said_kind(value: object) -> str:
     """Say what kind of thing came, in words from a short list: nothing of what is in it."""
     if value is None:
         return _NO_RETURN
@@ -3099,7 +3099,7 @@ def said_kind(value: Any) -> str:
     return "an array" if _length(value) is not None else "a number"
 
 
-def _should(what: str, asked: str, came: Any) -> str:
+def _should(what: str, asked: str, came: object) -> str:
     return f"{what} should be {asked}, not {said_kind(came)}"
 
 
@@ -3109,7 +3109,7 @@ def _asked_for(asked: Any) -> str:
     return "True or False" if asked.dtype.kind == "b" else "a number"
 
 
-def _length(value: Any) -> int | None:
+def _length(value: object) -> int | None:
     """Return into how many a result can be taken apart; of a set that is chance."""
     if hasattr(value, "unordered"):
         return None
@@ -3119,7 +3119,7 @@ def _length(value: Any) -> int | None:
     return shape[0] if shape else None
 
 
-def _is_but_one(came: Any, right: tuple[Any, ...]) -> bool:
+def _is_but_one(came: object, right: tuple[Any, ...]) -> bool:
     """Tell whether an array has fewer axes than one that holds all results would have."""
     if isinstance(came, (tuple, list)):
         return False
@@ -3128,11 +3128,11 @@ def _is_but_one(came: Any, right: tuple[Any, ...]) -> bool:
     return bool(numbers_in(came).ndim <= axes)
 
 
-def _taken_apart(value: Any) -> Any:
+def _taken_apart(value: object) -> Any:
     return value if isinstance(value, (tuple, list)) else numbers_in(value)
 
 
-def _is_tensor(value: Any) -> bool:
+def _is_tensor(value: object) -> bool:
     """Tell whether it is a tensor of torch's, or one as it comes to the grader."""
     return hasattr(value, "detach") or (hasattr(value, "array") and hasattr(value, "dtype"))
 
@@ -3144,7 +3144,7 @@ def _holds_numbers(values: list[Any]) -> bool:
 _TOLERANCE = 1e-5  # of the sum of sizes: more than what single precision rounds
 
 
-def mark_of(value: Any) -> Any:
+def mark_of(value: object) -> Any:
     """Return the mark of a result: of an array its shape, a sum with uneven weights, and its size.
 
     The sum and the size are a list of their own: rounding moves both by so much of the size.
@@ -3168,7 +3168,7 @@ def mark_of(value: Any) -> Any:
     return str(value)[:40]
 
 
-def same_mark(one: Any, other: Any) -> bool:
+def same_mark(one: object, other: object) -> bool:
     """Tell whether two marks are those of one result, rounding aside."""
     if not isinstance(one, list) or not isinstance(other, list) or len(one) != len(other):
         return bool(one == other)
@@ -3179,7 +3179,7 @@ def same_mark(one: Any, other: Any) -> bool:
 
 
 def told_difference(
-    came: Any, expected: Any, compare: list[Any], what: str, loose: float = 0.0
+    came: object, expected: object, compare: list[Any], what: str, loose: float = 0.0
 ) -> list[str]:
     """Return in what way a result isn't the expected one; nothing where it is.
 
@@ -3264,7 +3264,7 @@ class Untold(Exception):
     """There is something in a result that the grader can't read; the message says what."""
 
 
-def unreadable_result(value: Any) -> str:
+def unreadable_result(value: object) -> str:
     """Say what a function returned that the grader can't read; nothing where it can.
 
     It completes "the function returned …", and is what the grader says.
@@ -3380,7 +3380,7 @@ def _alike(items: list[Any]) -> int | None:
     return BYTES_NODES + (len(items) // MANY_PER_NODE if scalar else ALIKE_NODES * len(items))
 
 
-def _block(value: Any) -> Any:
+def _block(value: object) -> Any:
     """Return type and shape of an array, a scalar of numpy's or a tensor; nothing of all else."""
     if isinstance(value, np.ma.MaskedArray):
         raise Untold("a masked array")
@@ -3445,7 +3445,7 @@ class Tried(NamedTuple):
 
 
 def repeated(
-    function: Any, name: str, calls: list[RecordedCall], notebook: dict[str, Any]
+    function: object, name: str, calls: list[RecordedCall], notebook: dict[str, Any]
 ) -> Iterator[Tried]:
     """Repeat recorded calls one after the other, until an object can't be made.
 
@@ -3498,7 +3498,7 @@ def repeated(
             return
 
 
-def _size(value: Any) -> int:
+def _size(value: object) -> int:
     """Return how many numbers there are in arguments."""
     if isinstance(value, dict):
         value = [*value.values()]
@@ -3507,12 +3507,12 @@ def _size(value: Any) -> int:
     return int(np.size(numbers_of(value)))
 
 
-def _unreadable(came: Any, objects: dict[int, Any]) -> str:
+def _unreadable(came: object, objects: dict[int, Any]) -> str:
     """Say what the grader can't read of a result; an object's own method may return the object."""
     return "" if any(came is held for held in objects.values()) else unreadable_result(came)
 
 
-def _asked(function: Any, call: RecordedCall, objects: dict[int, Any]) -> Any:
+def _asked(function: object, call: RecordedCall, objects: dict[int, Any]) -> Any:
     """Return what a recorded request calls."""
     do = call.get("do", "call")
     if do in ("call", "make"):
@@ -3551,7 +3551,7 @@ def _arguments(call: RecordedCall, objects: dict[int, Any]) -> tuple[list[Any], 
     return [_argument(value, objects) for value in call["args"]], kwargs
 
 
-def _argument(value: Any, objects: dict[int, Any]) -> Any:
+def _argument(value: object, objects: dict[int, Any]) -> Any:
     """Return an argument: data, an object that was made before, or a function from its source."""
     if isinstance(value, dict) and "object" in value:
         return objects[value["object"]]
@@ -3642,7 +3642,7 @@ def _called(code: Any) -> str:
     return name.rpartition("<locals>.")[2].removesuffix(".__init__")
 
 
-def _is_stub(function: Any) -> bool:
+def _is_stub(function: object) -> bool:
     code = getattr(function, "__code__", None)
     return code is not None and code.co_names == ("NotImplementedError",)
 
@@ -3659,7 +3659,7 @@ def effortless(values: list[Any]) -> bool:
     return len(alone) == len(values) and _even(np.concatenate(alone))
 
 
-def _even(value: Any) -> bool:
+def _even(value: object) -> bool:
     """Tell whether an array holds one number alone, rounding aside."""
     if isinstance(value, (tuple, list)):
         return bool(value) and all(map(_even, value))

@@ -165,7 +165,8 @@ def _whole_log2(number: Fraction) -> int | None:
 _OF_NUMBERS: dict[str, Callable[..., Fraction | int | None]] = {
     **dict.fromkeys(ABSOLUTE, abs),
     **dict.fromkeys(("sign", "sgn"), lambda number: (number > 0) - (number < 0)),
-    **{word: max if word.lower().startswith("max") else min for word in EXTREMA},
+    **dict.fromkeys(EXTREMA[:3], lambda *numbers: max(numbers)),
+    **dict.fromkeys(EXTREMA[3:], lambda *numbers: min(numbers)),
     **dict.fromkeys(BINOMIALS, _choices),
     "factorial": _whole_factorial,
     "log2": _whole_log2,
@@ -3125,7 +3126,7 @@ def look_line(
     *,
     equations: bool = False,
     bounds: bool = True,
-    **known: Any,
+    **known: object,
 ) -> str:
     """Return how a line of a derivation is read; `known` is as for `tree_of`.
 
@@ -3659,7 +3660,7 @@ def typeset(text: object, names: Collection[str], **known: Any) -> str:
 
 
 def typeset_line(
-    text: str, names: Collection[str], *, equations: bool = False, **known: Any
+    text: str, names: Collection[str], *, equations: bool = False, **known: object
 ) -> str:
     """Return LaTeX of a line that `preview.look_line` can read, "" of a rare one."""
     declared = None if equations else declared_names({"names": names, **known})
