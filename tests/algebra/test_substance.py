@@ -131,6 +131,23 @@ def test_a_quotient_prepares_a_step_behind_its_halves_too():
     assert BELOW_ONE.examine(lines).credit == 1
 
 
+SHIFTED = Chain(
+    start="exp(x + c)/(exp(x + c) + exp(y + c))",
+    target="p",
+    names=("x", "y", "c", "p"),
+    definitions={"p": "exp(x)/(exp(x) + exp(y))"},
+)
+
+
+@pytest.mark.parametrize("form", ["{}", "({})/2 + ({})/2", "{} + x - x", "2*({})/2"])
+def test_what_goes_out_of_a_quotient_is_a_step_with_zeros_and_in_halves_too(form):
+    lines = [
+        "exp(-c)*exp(x + c)/(exp(-c)*exp(x + c) + exp(-c)*exp(y + c))",
+        "exp(x)/(exp(x) + exp(y))",
+    ]
+    assert SHIFTED.examine([*(form.format(line, line) for line in lines), "p"]).credit == 1
+
+
 def test_mixtures_one_after_the_other_are_none_either():
     mixed = [f"({3 - n}*({SIZE.start}) + {n + 1}*({SIZE.target}))/4" for n in range(3)]
     assert SIZE.examine([*mixed, SIZE.target]).credit == 0
@@ -157,12 +174,45 @@ def test_mixtures_one_after_the_other_are_none_either():
         "({0} + (t + 1)^2 - t^2 - 2*t - 1)",
         "log(exp({0}))",
         "({0}^t/{0}^(t - 1))",
+        "({0} + log(t^2) - 2*log(abs(t)))",
+        "({0} + sqrt(t^2) - abs(t))",
+        "({0}*sign(t)^2)",
+        "({0}*abs(t)/(t*sign(t)))",
+        "({0} + floor(d) - d)",
+        "({0} + sin(pi*d))",
+        "({0}*cos(2*pi*d))",
+        "({0} + delta(j,k)^2 - delta(j,k))",
+        "({0} + delta(j,k)*(l_j - l_k))",
     ],
 )
 def test_nothing_is_added_at_any_depth(zero):
     inside = f"sum((l_i - {zero.format('t')})^2, i)"
     assert SPREAD.examine([inside, SPREAD.target]).credit == 0
     assert SPREAD.examine([f"F - {zero.format('t')}^2*d", SPREAD.target]).credit == 0
+
+
+@pytest.mark.parametrize(
+    ("start", "line"),
+    [
+        ("exp(s)", "exp(s + abs(x) - x)"),
+        ("exp(s)", "exp(s + relu(x)*relu(y))"),
+        ("exp(s)", "exp(s + floor(x) - x)"),
+        ("exp(s)", "exp(s*delta_ij)"),
+        ("exp(s)", "exp(s + relu(x - 300))"),
+        ("log(x^2)", "2*log(abs(x))"),
+        ("(x + abs(x))/2", "relu(x)"),
+    ],
+)
+def test_what_is_more_than_nothing_stays(start, line):
+    chain = Chain(start=start, target=start, names=("s", "x", "y", "delta_ij"))
+    assert chain.line(1, line).essence != chain.given.essence
+
+
+def test_names_known_to_be_positive_or_whole_add_nothing():
+    known = {"p": "positive", "n": "integer"}
+    chain = Chain(start="exp(s)", target="exp(s)", names=("s", "p", "n"), assumptions=known)
+    for line in ("exp(s + abs(p) - p)", "exp(s*floor(n)/n)", "exp(s + sin(pi*n))"):
+        assert chain.line(1, line).essence == chain.given.essence
 
 
 def test_a_power_over_another_one_is_what_is_left_of_it():
@@ -360,16 +410,46 @@ def test_what_names_mean_is_put_in_on_the_way(chain, line):
     assert chain.examine([chain.start, line, chain.target]).credit == 1
 
 
-def test_names_are_put_in_at_any_index_and_depth():
+def test_a_logarithm_comes_apart_beside_a_rule():
     chain = IndexedChain(
-        start="sum(s_k*a_k, k)",
-        target="sum(g_i*sum(v_ji*a_j, j), i)",
-        indexed=("s", "a", "g", "v"),
-        definitions={"s_j": "sum(g_k*v_jk, k)"},
-        rules=("definition", "linearity of sums", "order of sums"),
+        start="sum(p_i*log(q_i/Z), i)",
+        target="sum(p_i*log(q_i), i) - log(Z)",
+        names=("Z",),
+        indexed=("p", "q"),
+        positive=("Z", "q"),
+        where={"p_i": "a_i/sum(a_k, k)"},
+        hidden=("a_i",),
+        rules=("linearity of sums", Fact("weights sum to one", "sum(p_k, k)", "1")),
     )
+    way = ["sum(p_i*log(q_i), i) - log(Z)*sum(p_i, i)", chain.target]
+    assert chain.examine([chain.start, *way]).credit == 1
+
+
+SUMS = IndexedChain(
+    start="sum(s_k*a_k, k)",
+    target="sum(g_i*sum(v_ji*a_j, j), i)",
+    indexed=("s", "a", "g", "v"),
+    definitions={"s_j": "sum(g_k*v_jk, k)"},
+    rules=("definition", "linearity of sums", "order of sums"),
+)
+
+
+@pytest.mark.parametrize(
+    ("lines", "credit"),
+    [
+        (["sum(sum(g_i*v_ki, i)*a_k, k)", SUMS.target], 0),
+        (["sum(s_k*a_k, k)/2 + sum(sum(g_i*v_ki, i)*a_k, k)/2", SUMS.target], 0),
+        (["sum(sum(g_i*v_ki, i)*a_k, k)", "sum(sum(g_i*v_ki*a_k, i), k)", SUMS.target], 1),
+        (["sum(sum(g_i*v_ki, i)*a_k, k)", "sum(sum(g_i*v_ki*a_k, k), i)", SUMS.target], 1),
+    ],
+)
+def test_a_definition_put_in_before_a_jump_is_no_step(lines, credit):
+    assert SUMS.examine([SUMS.start, *lines]).credit == credit
+
+
+def test_names_are_put_in_at_any_index_and_depth():
     texts = ["sum(sum(g_i*v_ki, i)*a_k, k)", "sum(sum(g_k*v_jk, k)*a_j, j)", "sum(g_k*a_k, k)"]
-    alike = [chain.is_but_for_names(line, chain.given) for line in chain.read(texts)]
+    alike = [SUMS.is_but_for_names(line, SUMS.given) for line in SUMS.read(texts)]
     assert alike == [True, True, False]
 
 

@@ -66,6 +66,12 @@ OTHERWISE = {
     ("a11_theory", "entropy_slope", "entropy_steps"): [
         [
             "-sum(p_i*log(exp(b*s_i)/Z), i)",
+            "-b*sum(p_i*s_i, i) + log(Z)*sum(p_i, i)",
+            "-b*m + log(Z)*sum(p_i, i)",
+            "log(Z) - b*m",
+        ],
+        [
+            "-sum(p_i*log(exp(b*s_i)/Z), i)",
             "-sum(p_i*(b*s_i - log(Z)), i)",
             "-b*sum(p_i*s_i, i) + log(Z)*sum(p_i, i)",
             "-b*m + log(Z)*sum(p_i,i)",
@@ -252,6 +258,7 @@ OTHERWISE = {
         ],
     ],
     ("a06_block", "residual_grad", "steps"): [
+        ["I^2 + J_1 + J_2 + J_2*J_1", "I + J_1 + J_2 + J_2*J_1"],
         ["I*I + I*J_1 + J_2*I + J_2*J_1", "I + J_1 + J_2 + J_2*J_1"],
         ["I*(I + J_1) + J_2*(I + J_1)", "I*I + I*J_1 + J_2*I + J_2*J_1", "I + J_1 + J_2 + J_2*J_1"],
     ],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -108,7 +109,11 @@ def _mistaken(case: _Case) -> Iterator[str]:
 def _attempted(case: _Case) -> Iterator[str]:
     part = case.part
     right, order = apply(part, case.known), part.order(case.known)
-    for attempt in part.answer.attempts(part.answer.seen(right, order) if order else right):
+    others = (apply(compute, case.known) for compute in part.alternatives)
+    for attempt in itertools.chain(
+        part.answer.attempts(part.answer.seen(right, order) if order else right),
+        *map(part.answer.other_clothes, others),
+    ):
         item = case.graded(attempt.raw)
         tried = f"`{part.name}`: {attempt.name}"
         if item.score is None:

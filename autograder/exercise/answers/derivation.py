@@ -163,14 +163,18 @@ def steps():
 
     def attempts(self, right: Any) -> Iterator[Attempt]:
         """Jumps, circles, disguises and wrong lines; and the reference's lines in other clothes."""
-        texts = self.read(right).texts
-        tried: Any = attempts
-        if isinstance(self.chain, algebra.EquationChain):
-            tried = equation_attempts
-        for name, lines, at_most in tried.cheats(self.chain, texts):
+        for name, lines, at_most in self._tried.cheats(self.chain, self.read(right).texts):
             yield Attempt(name, lines, at_most=at_most)
-        for name, lines in tried.disguises(self.chain, texts):
+        yield from self.other_clothes(right)
+
+    def other_clothes(self, right: Any) -> Iterator[Attempt]:
+        """Write the lines of a right answer as others may."""
+        for name, lines in self._tried.disguises(self.chain, self.read(right).texts):
             yield Attempt(name, lines, at_least=1.0)
+
+    @property
+    def _tried(self) -> Any:
+        return equation_attempts if isinstance(self.chain, algebra.EquationChain) else attempts
 
     def unsaid(self, right: Any) -> Iterator[str]:
         """Ask for names that may be those of matrices; where lines have indices it is said."""

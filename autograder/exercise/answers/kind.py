@@ -212,6 +212,10 @@ class Answer:
         """
         return ()
 
+    def other_clothes(self, right: Any) -> Iterable[Attempt]:
+        """Return what a right answer looks like when others write it: of alternatives, too."""
+        return ()
+
     def unsaid(self, right: Any) -> Iterable[str]:
         """Return what the author has left open and has to say, as sentences for ``verify``."""
         return ()

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Callable, Iterator, Sequence
 
 import sympy
 
 from autograder.algebra.deriving.judging.chain import Chain
 from autograder.algebra.deriving.judging.empty_attempts import empty
 from autograder.algebra.deriving.judging.examination import END, STEPS
+from autograder.algebra.deriving.judging.indexed_chain import IndexedChain
 from autograder.algebra.deriving.lines.to_latex import to_latex
 from autograder.algebra.reading.errors import ParseError
 from autograder.algebra.reading.lines import take_apart
+from autograder.algebra.reading.tree import Node
 
 Tried = tuple[str, list[str], float]  # what it is called, the lines, what they may earn
 
@@ -75,14 +78,78 @@ def disguises(chain: Chain, lines: Sequence[str]) -> Iterator[tuple[str, list[st
             "multiplied above and below",
             _each_but_the_last(lines, f"exp({name})*({{}})/exp({name})"),
         )
+    if written := _with_other_letters(chain):
+        yield "with other letters", [*map(written, lines)]
+    yield from _without_algebra(chain, lines)
     try:
-        yield "in LaTeX", [_in_latex(chain, line) for line in lines]
+        trees = [chain.tree(_formula(line)) for line in lines]
+        yield "in LaTeX", [*map(_changed, lines, map(to_latex, trees))]
+        turned = [to_latex(turned_round(tree, _commute(chain))) for tree in trees]
+        yield "turned round", [*map(_changed, lines, turned)]
     except (ValueError, ParseError):  # something that few lines hold
         return
 
 
-def _in_latex(chain: Chain, line: str) -> str:
-    return _changed(line, to_latex(chain.tree(_formula(line))))
+def _without_algebra(chain: Chain, lines: Sequence[str]) -> Iterator[tuple[str, list[str]]]:
+    """Yield the lines without one that algebra alone leads to, or from, where rules are asked."""
+    if not isinstance(chain, IndexedChain) or chain.waypoints or len(lines) <= chain.min_lines:
+        return
+    if not chain.has_rules or chain.bounds:
+        return
+    read = [chain.given, *(chain.read([line])[-1] for line in lines)]
+    for place in range(1, len(lines)):
+        before, line, after = read[place - 1 : place + 2]
+        there, on = chain.goes_by(before, line, "algebra"), chain.goes_by(line, after, "algebra")
+        shown = not (chain.is_target(after) or chain.leaps(before, after))
+        if there == on or not shown or before.is_spelled_as(line):
+            continue
+        reason = after.rule if there else line.rule
+        merged = _formula(lines[place]) + (f"  # {reason}" if reason else "")
+        yield f"without line {place}", [*lines[: place - 1], merged, *lines[place + 1 :]]
+
+
+def _with_other_letters(chain: Chain) -> Callable[[str], str] | None:
+    """Return what writes a line with other letters for indices that are free nowhere."""
+    letters = [i for i in getattr(chain, "indices", ()) if i not in chain.names]
+    own = (chain.given, chain.result)
+    free = {name for line in own for name in line.shown_names}
+    fixed = {*free, *getattr(chain, "sizes", ()), *getattr(chain, "parts", ())}
+    bound = [letter for letter in letters if letter not in fixed]
+    if len(bound) < 2:
+        return None
+    others = str.maketrans(dict(zip(bound, bound[1:] + bound[:1], strict=True)))
+    places = re.compile(r"(?<=_)[a-z]+|(?<=_\{)[a-z,]+|(?<![\w\\])[a-z](?![\w(])")
+    return lambda line: _changed(line, places.sub(lambda m: m[0].translate(others), _formula(line)))
+
+
+def _commute(chain: Chain) -> bool:
+    return chain.given.expr.is_commutative and not isinstance(chain.given.expr, sympy.MatrixBase)
+
+
+def turned_round(node: Node, commute: bool = True) -> Node:
+    r"""Return a tree with the terms of each sum, and the factors of each product, turned round.
+
+    >>> from autograder.algebra.reading.grammar import read_tree
+    >>> to_latex(turned_round(read_tree("a*b - c", implicit=True, functions=())))
+    '-c + b \\cdot a'
+    """
+    node = node._replace(children=tuple(turned_round(c, commute) for c in node.children))
+    if node.kind != "chain" or not {*node.marks} <= (
+        {"+", "-"} if "*" not in node.marks else {"*"}
+    ):
+        return node
+    if node.marks[0] == "*":
+        return node._replace(children=node.children[::-1]) if commute else node
+    marks = ("+", *node.marks)[::-1]
+    children = list(node.children[::-1])
+    if marks[0] == "-":
+        children[0] = Node("negative", node.token, (_bracketed(children[0]),))
+    return node._replace(children=tuple(children), marks=marks[1:])
+
+
+def _bracketed(node: Node) -> Node:
+    loose = node.kind == "negative" or (node.kind == "chain" and node.marks[0] in "+-")
+    return Node("group", node.token, (node,)) if loose else node
 
 
 def _each_but_the_last(lines: Sequence[str], form: str) -> list[str]:

@@ -41,7 +41,10 @@ _ZEROS = (
     "({0}^(3 - 2))",
     "({0}/2 + {0}/2)",
     "sum({0}, l, 1, 1)",
+    "({0} + log({x}^2) - 2*log(abs({x})))",
+    "({0}*sign({x})^2)",
 )
+_OF_SIZE = ("({0} + floor({n}) - {n})", "({0}*cos(2*pi*{n}))")
 #: The same, at one place: examining them takes seconds.
 _DEAR_ZEROS = (
     "({0}*max(1, -exp({x})))",
@@ -97,7 +100,8 @@ def _mixed(chain: Chain, last: str, name: str) -> Iterator[tuple[str, list[str]]
 def _with_zeros(chain: Chain, last: str, name: str) -> Iterator[tuple[str, list[str]]]:
     """Yield start and result with something put in that comes to nothing."""
     matrices = _is_of_matrices(chain)
-    for form in _ZEROS[:1] if matrices else _ZEROS:
+    of_size = _OF_SIZE if isinstance(chain, IndexedChain) else ()
+    for form in _ZEROS[:1] if matrices else (*_ZEROS, *of_size):
         for inside in _with(chain, chain.start, form, name):
             yield f"{form} in the start", [inside]
         for inside in _with(chain, last, form, name):
@@ -128,7 +132,8 @@ def _named(chain: Chain, first: str, last: str) -> Iterator[Empty]:
     number = chain.result.essence[0] == "number"  # to which all names may lead
     for key in chain.definitions:
         there = _put_in(chain, first, key)
-        if there != first and (chain.differentiates or number or must_go != [key]):
+        nowhere = chain.differentiates or number or must_go != [key]
+        if there != first and (nowhere or _skips(chain, there, f"{sign}{last}")):
             yield f"{key} put into the start", [first, there, f"{sign}{last}"], 0.0
             mixture = f"({first})/2 + ({there})/2"
             yield f"{key} put into half the start", [first, mixture, f"{sign}{last}"], 0.0
@@ -137,6 +142,13 @@ def _named(chain: Chain, first: str, last: str) -> Iterator[Empty]:
             yield f"{key} put into the result", [first, there, f"{sign}{last}"], 0.0
             half = f"{sign}({last})/2 + ({there.removeprefix(sign)})/2"
             yield f"{key} put into half the result", [first, half, f"{sign}{last}"], 0.0
+
+
+def _skips(chain: Chain, text: str, other: str) -> bool:
+    """Whether no single rule leads from one line to another."""
+    before, line = chain.read([text, other])
+    doubt = chain.unjustified(before, line)
+    return doubt is not None and doubt.kind == "skipped"
 
 
 def _is_step(chain: Chain, text: str) -> bool:
@@ -208,7 +220,9 @@ def _with(chain: Chain, text: str, form: str, name: str) -> Iterator[str]:
     for place, word in dict.fromkeys([*places[:1], *places[-1:]]):
         end = place + len(word)
         if text[place:end] == word:  # it stands there as it is read
-            yield text[:place] + form.format(word, x=name) + text[end:]
+            yield (
+                text[:place] + form.format(word, x=name, n=getattr(chain, "size", "")) + text[end:]
+            )
 
 
 def _places(chain: Chain, node: Node) -> Iterator[tuple[int, str]]:

@@ -111,7 +111,9 @@ class Premises(Chain):
     @functools.cached_property
     def essence(self) -> Essence:
         """What takes out of formulas what adds nothing."""
-        return Essence(self.indexed, self.indices, self.size)
+        whole = {*self.sizes, *self.parts}
+        positive = {name.replace("_", "") for name in self.positive}
+        return Essence(self.indexed, self.indices, self.size, positive=positive, whole=whole)
 
     def fold(self, expr: sympy.Expr) -> sympy.Expr:
         """Leave the line as it is: defined names are not put in for what is written out."""

@@ -152,7 +152,7 @@ class Route:
             return True
         if not self._arrives_at_once(before, step.line) or task.bridges(step.line, before):
             return False
-        foreign = step.line.written_names - task.result.written_names
+        foreign = step.line.written_names & task.given.written_names - task.result.written_names
         # What is asked for, beside the result as it stands, may be any zero that shows it.
         beside = structures.holds(step.line.structure, task.result.structure)
         shows = not beside and any(waypoint.reached(step.line) for waypoint in self.missing)
@@ -201,9 +201,14 @@ class Route:
         skips = [step for step in self.counted if step.skips]
         if self.task.has_rules and skips:
             self.counted = self._gathered(self.counted, [s for s in self.counted if s.worth])
-            shown = [step for step in self.counted if step.worth and not self._is_routine(step)]
-            if not (shown or self.followed):
+            worth = [step for step in self.counted if step.worth]
+            if not (self.followed or any(map(self._shows_more, worth))):
                 self._jump_by(skips[0])
+
+    def _shows_more(self, step: Step) -> bool:
+        """Whether a step is more than algebra, or names put into the given expression."""
+        task = self.task
+        return not (self._is_routine(step) or task.is_but_for_names(step.line, task.given))
 
     def _gathered(self, steps: list[Step], sound: Sequence[Step]) -> list[Step]:
         """Return steps without those sound ones that algebra alone does, but for the first."""

@@ -31,6 +31,7 @@ from autograder.algebra.deriving.lines.placeholders import (
     size,
 )
 from autograder.algebra.deriving.lines.points import POINTS, Points, Values
+from autograder.algebra.deriving.lines.real_points import RealPoints
 from autograder.algebra.deriving.lines.structure import Structure
 
 MAX_TERMS, MAX_FACTORS = 12, 8  # of which every selection is looked at
@@ -51,20 +52,27 @@ class Essence:
     """Take out of formulas what adds nothing.
 
     `indexed` are the names that carry indices, `indices` what a maximum may be over, and `size` is
-    how many there are.
+    how many there are; `positive` and `whole` are names of which that is known.
 
-    Names stand for positive numbers here.  Where √x² is not x, a line that says so is found wrong
-    by those who compare lines.
+    Names stand for positive numbers here, but where zeros and ones are looked for.  Where √x² is
+    not x, a line that says so is found wrong by those who compare lines.
     """
 
     def __init__(
-        self, indexed: Collection[str] = (), indices: Collection[str] = (), size: str = ""
+        self,
+        indexed: Collection[str] = (),
+        indices: Collection[str] = (),
+        size: str = "",
+        *,
+        positive: Collection[str] = (),
+        whole: Collection[str] = (),
     ) -> None:
         self.bound = BoundIndices(indexed, indices)
         self.counts = frozenset({size, *indices})
         self.of = functools.lru_cache(_KEPT)(self._of)
         self._named = functools.lru_cache(_KEPT)(self._in_names)
         self.values = Points(self.bound.binds).values
+        self.reals = RealPoints(self.bound, positive, {size, *indices, *whole})
 
     def is_made_of(self, form: Structure, parts: Sequence[Structure]) -> bool:
         """Whether a formula only mixes some others, which are equal: nothing else stands in it.
@@ -136,7 +144,7 @@ class Essence:
         for whole, mark in marks:
             if form == whole:
                 return mark
-        before = form
+        before = form = self.reals.nothing(form)
         match form[0]:
             case "number":
                 return form
@@ -165,7 +173,7 @@ class Essence:
 
     def _sum(self, form: Structure) -> Structure:
         """Take terms out that come to 0, and put those together that come to a part of one."""
-        form = self.bound.added_up(form)
+        form = _put_together(self.bound.added_up(form))
         if form[0] != "sum":
             return form
         terms = list(form[1])
@@ -240,6 +248,22 @@ class Essence:
             yield part
             if not self.bound.binds(part):
                 yield from self._parts(part)
+
+
+def _put_together(form: Structure) -> Structure:
+    """Return a sum in which multiples of one product are that product, where they come to it."""
+    if form[0] != "sum":
+        return form
+    found: dict[Structure, list[Fraction]] = {}
+    for term in form[1]:
+        number, factors = numbers_apart(term)
+        found.setdefault(structures.product_of(factors), []).append(number)
+    whole = {e for e, numbers in found.items() if len(numbers) > 1 and sum(numbers) == 1}
+    return structures.sum_of(
+        structures.product_of([("number", number), e])
+        for e, numbers in found.items()
+        for number in ([Fraction(1)] if e in whole else numbers)
+    )
 
 
 def _goes_out(factor: Structure) -> bool:

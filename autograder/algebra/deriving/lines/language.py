@@ -129,7 +129,15 @@ class Language:
     @functools.cached_property
     def essence(self) -> Essence:
         """What takes out of formulas what adds nothing."""
-        return Essence()
+        known = {
+            name: f"{self.assumptions.get(name, '')} {self.assumptions.get('*', '')}".split()
+            for name in self.names
+        }
+        positive, whole = (
+            {name.replace("_", "") for name, words in known.items() if word in words}
+            for word in ("positive", "integer")
+        )
+        return Essence(positive=positive, whole=whole)
 
     @functools.cached_property
     def _scope(self) -> Scope:

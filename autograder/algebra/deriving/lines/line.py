@@ -16,6 +16,7 @@ from autograder.algebra.building.numeric import Evaluator, Undefined, fixed_cont
 from autograder.algebra.deriving.lines import structure as structures
 from autograder.algebra.deriving.lines.essence import Essence
 from autograder.algebra.deriving.lines.inert import Largest, Total
+from autograder.algebra.deriving.lines.placeholders import numbers_apart
 from autograder.algebra.deriving.lines.structure import Structure
 from autograder.algebra.reading.errors import ParseError
 from autograder.algebra.reading.tree import Node
@@ -127,8 +128,12 @@ class Line:
 
     @property
     def quotients(self) -> Iterator[tuple[sympy.Expr, sympy.Expr]]:
-        """The numerator and the denominator of the line, however it can be read as a fraction."""
-        for above, below in structures.quotients(self.tree):
+        """The numerator and the denominator of the line, however it can be read as a fraction.
+
+        With zeros beside it, or in halves, it is the same one.
+        """
+        parts = itertools.chain.from_iterable(map(structures.quotients, self._alike))
+        for above, below in parts:
             top, bottom = ([self._part(node) for node in nodes] for nodes in (above, below))
             for fraction in (
                 (sympy.Mul(*top), sympy.Mul(*bottom)),
@@ -136,6 +141,17 @@ class Line:
             ):
                 if not fraction[1].is_number:
                     yield fraction
+
+    @property
+    def _alike(self) -> Iterator[Node]:
+        """The line, and each term of it that says what all of it does, but for a number."""
+        yield self.tree
+        for terms in itertools.islice(structures.sums(self.tree), 1):
+            for _, term in terms:
+                node = structures.without_numbers(term)
+                essence = self.chain.essence.of(structures.structure(node))
+                if numbers_apart(essence)[1] == numbers_apart(self.essence)[1]:
+                    yield node
 
     def _part(self, node: Node) -> sympy.Expr:
         return self.chain.build(node, self.text)

@@ -16,7 +16,8 @@ _SCALES = (1, 1, 20, 20, 200, 200)  # of names at points for functions with bran
 _KEPT = 2048
 
 Values = tuple[complex, ...]
-_KNOWN: dict[str, Callable[..., complex]] = {
+#: Functions whose values say which they are.
+KNOWN: dict[str, Callable[..., complex]] = {
     **{name: getattr(cmath, name) for name in ("log", "sin", "cos", "tan", "sinh", "cosh", "tanh")},
     **{name: getattr(cmath, name) for name in ("asin", "acos", "atan", "asinh", "acosh", "atanh")},
     "log2": lambda x: cmath.log(x, 2),
@@ -87,8 +88,8 @@ class Points:
                 return result
             case "power":
                 return of(form[1]) ** of(form[2])
-            case "call" if form[1] in _KNOWN:
-                return complex(_KNOWN[form[1]](*map(of, form[3])))
+            case "call" if form[1] in KNOWN:
+                return complex(KNOWN[form[1]](*map(of, form[3])))
             case "call" if form[1] in BRANCHING and form[3] and not self.binds(form):
                 return self.branches.value(form, place)
         return self._drawn(form, place)

@@ -179,13 +179,30 @@ def folded(form: Structure, meanings: Mapping[Structure, Structure]) -> Structur
 
 
 def holds(whole: Structure, part: Structure) -> bool:
-    """Whether `part` stands somewhere in `whole`; of a sum or a product, some of it is enough."""
+    """Whether `part` stands somewhere in `whole`; of a sum or a product, some of it is enough.
+
+    >>> x = ("name", "x")
+    >>> holds(power_of(x, ("number", Fraction(2))), product_of([x, x]))
+    True
+    """
     if whole == part:
         return True
-    kind = part[0]
-    if kind in ("sum", "product") and whole[0] == kind and Counter(part[1]) <= Counter(whole[1]):
+    if part[0] == "sum" and whole[0] == "sum" and Counter(part[1]) <= Counter(whole[1]):
+        return True
+    if part[0] == "product" and _multiplied(part) <= _multiplied(whole):
         return True
     return any(holds(inner, part) for inner in inside(whole))
+
+
+def _multiplied(form: Structure) -> Counter[Structure]:
+    """Return the factors of a product, those of x² one by one."""
+    found: Counter[Structure] = Counter()
+    for base, exponent in _exponents(form):
+        if exponent.denominator == 1 and exponent > 0:
+            found[base] += int(exponent)
+        else:
+            found[power_of(base, ("number", exponent))] += 1
+    return found
 
 
 def is_below(form: Structure) -> bool:
@@ -229,6 +246,22 @@ def quotients(node: Node) -> Iterator[tuple[list[Node], list[Node]]]:
         pairs = list(zip(signs, node.children, strict=True))
         yield [n for sign, n in pairs if sign == "*"], [n for sign, n in pairs if sign == "/"]
         yield list(_over(node, "*", "*")), list(_over(node, "*", "/"))
+
+
+def without_numbers(node: Node) -> Node:
+    """Return a product or a quotient without the numbers in it, and without brackets around it."""
+    while node.kind == "group":
+        node = node.children[0]
+    if node.kind != "chain" or node.marks[0] in "+-":
+        return node
+    pairs = zip(("*", *node.marks), node.children, strict=True)
+    kept = [(mark, child) for mark, child in pairs if child.kind != "number"]
+    if not kept or kept[0][0] == "/":
+        return node
+    if len(kept) == 1:
+        return without_numbers(kept[0][1])
+    marks, children = zip(*kept, strict=True)
+    return node._replace(children=children, marks=marks[1:])
 
 
 def _signed(node: Node, sign: str) -> Iterator[tuple[str, Node]]:

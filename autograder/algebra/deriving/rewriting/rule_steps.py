@@ -87,7 +87,8 @@ class RuleSteps:
                 return True
             plain = tuple(signed(side, self.world, TRIED) for side in sides)
             inner = tuple(rewritten(side, beside, self.world) for side in sides)
-            led = (plain != sides and leads(*plain)) or (
+            logs = tuple(sympy.expand_log(side, force=True) for side in sides)
+            led = any(other != sides and leads(*other) for other in (plain, logs)) or (
                 inner != sides
                 and not rearranged_twice(*sides, lambda e: rewritten(e, beside, self.world))
                 and leads(*inner)
