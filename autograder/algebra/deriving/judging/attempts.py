@@ -186,4 +186,5 @@ def _any_name(chain: Chain) -> str:
     if chain.names:
         return chain.names[0]
     indexed = getattr(chain, "indexed", ())
-    return f"{indexed[0]}_1" if indexed else str(getattr(chain, "matrices", ("1",))[0])
+    matrices = [name for name in getattr(chain, "matrices", ()) if name != "I"]
+    return f"{indexed[0]}_1" if indexed else str((*matrices, "1")[0])
