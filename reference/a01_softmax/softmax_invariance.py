@@ -195,28 +195,25 @@ def ratio_of_exponentials():
     return "exp(z1)/exp(z2)"
 
 
-@ratio.misconception()
-def ratio_of_logits():
-    """You divided the logits. Write both probabilities out and see what cancels."""
-    return "z1/z2"
-
-
-@ratio.misconception()
-def logits_divided_in_the_exponent():
-    """A quotient of exponentials is no exponential of a quotient: e^a/e^b is another power of e."""
-    return "exp(z1/z2)"
-
-
-@ratio.misconception()
-def upside_down():
-    """Upside down: where the first logit is the larger one, the ratio should exceed 1."""
-    return "exp(z2 - z1)"
-
-
-@ratio.misconception()
-def logarithm_of_the_ratio():
-    """That is the logarithm of the ratio. A ratio of positive numbers can't be negative."""
-    return "z1 - z2"
+ratio.mistakes(
+    ratio_of_logits=(
+        "z1/z2",
+        "You divided the logits. Write both probabilities out and see what cancels.",
+    ),
+    logits_divided_in_the_exponent=(
+        "exp(z1/z2)",
+        "A quotient of exponentials is no exponential of a quotient: e^a/e^b is another power "
+        "of e.",
+    ),
+    upside_down=(
+        "exp(z2 - z1)",
+        "Upside down: where the first logit is the larger one, the ratio should exceed 1.",
+    ),
+    logarithm_of_the_ratio=(
+        "z1 - z2",
+        "That is the logarithm of the ratio. A ratio of positive numbers can't be negative.",
+    ),
+)
 
 
 @exercise.part(points=2, answer=Formula("p1 p2 p3", definitions=definitions))

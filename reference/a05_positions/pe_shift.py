@@ -162,16 +162,17 @@ def transposed():
     return [["cos(w*k)", "-sin(w*k)"], ["sin(w*k)", "cos(w*k)"]]
 
 
-@T.misconception(credit=0.5)
-def sign_missing():
-    """Both signs are the same. Look at the second addition theorem again."""
-    return [["cos(w*k)", "sin(w*k)"], ["sin(w*k)", "cos(w*k)"]]
-
-
-@T.misconception()
-def cosine_row_first():
-    """The rows are exchanged: the vector has the sine first."""
-    return [["-sin(w*k)", "cos(w*k)"], ["cos(w*k)", "sin(w*k)"]]
+T.mistakes(
+    sign_missing=(
+        [["cos(w*k)", "sin(w*k)"], ["sin(w*k)", "cos(w*k)"]],
+        "Both signs are the same. Look at the second addition theorem again.",
+        0.5,
+    ),
+    cosine_row_first=(
+        [["-sin(w*k)", "cos(w*k)"], ["cos(w*k)", "sin(w*k)"]],
+        "The rows are exchanged: the vector has the sine first.",
+    ),
+)
 
 
 def in_entries(most):
@@ -203,16 +204,16 @@ def product_of_own(T):
     return as_text(T.expression.T * T.expression)
 
 
-@product.misconception()
-def square_of_T():
-    """That is T_k T_k, two steps forward. The first factor is transposed."""
-    return [["cos(2*w*k)", "sin(2*w*k)"], ["-sin(2*w*k)", "cos(2*w*k)"]]
-
-
-@product.misconception()
-def without_the_other_entries():
-    """Look at the entries off the diagonal again: two products that cancel."""
-    return [["1", "2*sin(w*k)*cos(w*k)"], ["2*sin(w*k)*cos(w*k)", "1"]]
+product.mistakes(
+    square_of_T=(
+        [["cos(2*w*k)", "sin(2*w*k)"], ["-sin(2*w*k)", "cos(2*w*k)"]],
+        "That is T_k T_k, two steps forward. The first factor is transposed.",
+    ),
+    without_the_other_entries=(
+        [["1", "2*sin(w*k)*cos(w*k)"], ["2*sin(w*k)*cos(w*k)", "1"]],
+        "Look at the entries off the diagonal again: two products that cancel.",
+    ),
+)
 
 
 COSINE = "cos(w*k)*cos(w*l) - sin(w*k)*sin(w*l)"
@@ -243,34 +244,29 @@ def texts(matrix):
     return [[str(entry) for entry in row] for row in matrix.tolist()]
 
 
-@composition.misconception()
-def difference_of_the_shifts():
-    """One step forward and then another one: do they add up, or cancel?"""
-    return [["cos(w*(k - l))", "sin(w*(k - l))"], ["-sin(w*(k - l))", "cos(w*(k - l))"]]
-
-
-@composition.misconception()
-def diagonal_of_the_difference():
-    """cos a cos b − sin a sin b is the cosine of a sum; a plus makes it that of a difference."""
-    return [["cos(w*(k - l))", "sin(w*(k + l))"], ["-sin(w*(k + l))", "cos(w*(k - l))"]]
-
-
-@composition.misconception()
-def sign_lost():
-    """A minus got lost in the second row: what are its two products, each with its sign?"""
-    return [["cos(w*(k + l))", "sin(w*(k + l))"], ["sin(w*(k + l))", "cos(w*(k + l))"]]
-
-
-@composition.misconception(credit=0.5)
-def brackets_forgotten():
-    """That is cos(w) times a sum. Write brackets around the whole angle."""
-    return [["cos(w)*(k + l)", "sin(w)*(k + l)"], ["-sin(w)*(k + l)", "cos(w)*(k + l)"]]
-
-
-@composition.misconception()
-def angles_multiplied():
-    """You multiplied the angles. Rotations that follow each other add them."""
-    return [["cos(w*k*l)", "sin(w*k*l)"], ["-sin(w*k*l)", "cos(w*k*l)"]]
+composition.mistakes(
+    difference_of_the_shifts=(
+        [["cos(w*(k - l))", "sin(w*(k - l))"], ["-sin(w*(k - l))", "cos(w*(k - l))"]],
+        "One step forward and then another one: do they add up, or cancel?",
+    ),
+    diagonal_of_the_difference=(
+        [["cos(w*(k - l))", "sin(w*(k + l))"], ["-sin(w*(k + l))", "cos(w*(k - l))"]],
+        "cos a cos b − sin a sin b is the cosine of a sum; a plus makes it that of a difference.",
+    ),
+    sign_lost=(
+        [["cos(w*(k + l))", "sin(w*(k + l))"], ["sin(w*(k + l))", "cos(w*(k + l))"]],
+        "A minus got lost in the second row: what are its two products, each with its sign?",
+    ),
+    brackets_forgotten=(
+        [["cos(w)*(k + l)", "sin(w)*(k + l)"], ["-sin(w)*(k + l)", "cos(w)*(k + l)"]],
+        "That is cos(w) times a sum. Write brackets around the whole angle.",
+        0.5,
+    ),
+    angles_multiplied=(
+        [["cos(w*k*l)", "sin(w*k*l)"], ["-sin(w*k*l)", "cos(w*k*l)"]],
+        "You multiplied the angles. Rotations that follow each other add them.",
+    ),
+)
 
 
 def rows(first, second):

@@ -168,46 +168,42 @@ def window_of_the_rest():
     return "n^2 - (n - g)^2 + (n - g)*(2*w + 1) - w^2 - w"
 
 
-@edges.misconception(credit=0.3)
-def overlaps_counted_twice():
-    """You added the pairs of the window and of the global tokens. Some are in both."""
-    return "2*g*n + n*(2*w + 1) - w*(w + 1)"
-
-
-@edges.misconception(credit=0.5)
-def corner_counted_twice():
-    """Pairs of two global tokens stand in a row and in a column: you counted them twice."""
-    return "2*g*n + (n - g)*(2*w + 1) - w*(w + 1)"
-
-
-@edges.misconception(credit=0.5)
-def corner_forgotten():
-    """Pairs of two global tokens are missing: you took both rows and columns without them."""
-    return "2*g*(n - g) + (n - g)*(2*w + 1) - w*(w + 1)"
-
-
-@edges.misconception()
-def rows_added_to_the_window():
-    """You added rows of global tokens to the whole window. As columns these tokens count, too."""
-    return "g*n + n*(2*w + 1) - w*(w + 1)"
-
-
-@edges.misconception(credit=0.5)
-def global_rows_only():
-    """You counted what global tokens see. Being seen counts as well."""
-    return "g*n + (n - g)*(2*w + 1) - w*(w + 1)"
-
-
-@edges.misconception(credit=0.5)
-def window_not_shortened():
-    """Only the other tokens add a window: it is shorter by g."""
-    return "2*g*n - g**2 + n*(2*w + 1) - w*(w + 1)"
-
-
-@edges.misconception(credit=0.5)
-def ends_of_the_window():
-    """The window of the other tokens is cut off at both of its ends."""
-    return "2*g*n - g**2 + (n - g)*(2*w + 1)"
+edges.mistakes(
+    overlaps_counted_twice=(
+        "2*g*n + n*(2*w + 1) - w*(w + 1)",
+        "You added the pairs of the window and of the global tokens. Some are in both.",
+        0.3,
+    ),
+    corner_counted_twice=(
+        "2*g*n + (n - g)*(2*w + 1) - w*(w + 1)",
+        "Pairs of two global tokens stand in a row and in a column: you counted them twice.",
+        0.5,
+    ),
+    corner_forgotten=(
+        "2*g*(n - g) + (n - g)*(2*w + 1) - w*(w + 1)",
+        "Pairs of two global tokens are missing: you took both rows and columns without them.",
+        0.5,
+    ),
+    rows_added_to_the_window=(
+        "g*n + n*(2*w + 1) - w*(w + 1)",
+        "You added rows of global tokens to the whole window. As columns these tokens count, too.",
+    ),
+    global_rows_only=(
+        "g*n + (n - g)*(2*w + 1) - w*(w + 1)",
+        "You counted what global tokens see. Being seen counts as well.",
+        0.5,
+    ),
+    window_not_shortened=(
+        "2*g*n - g**2 + n*(2*w + 1) - w*(w + 1)",
+        "Only the other tokens add a window: it is shorter by g.",
+        0.5,
+    ),
+    ends_of_the_window=(
+        "2*g*n - g**2 + (n - g)*(2*w + 1)",
+        "The window of the other tokens is cut off at both of its ends.",
+        0.5,
+    ),
+)
 
 
 def pairs(n, w, g):
@@ -258,13 +254,10 @@ def long_count(edges):
     return edges(n=4096, w=256, g=2)
 
 
-@long_count.misconception()
-def long_count_with_overlaps():
-    """You counted pairs twice that are in the window and in the global pattern."""
-    return 4096 * 513 - 256 * 257 + 4 * 4096
-
-
-@long_count.misconception()
-def window_only():
-    """These are the pairs of the window."""
-    return 4096 * 513 - 256 * 257
+long_count.mistakes(
+    long_count_with_overlaps=(
+        4096 * 513 - 256 * 257 + 4 * 4096,
+        "You counted pairs twice that are in the window and in the global pattern.",
+    ),
+    window_only=(4096 * 513 - 256 * 257, "These are the pairs of the window."),
+)

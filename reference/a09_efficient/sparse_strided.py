@@ -102,28 +102,15 @@ def edges_class():
     return "n^2/s"
 
 
-@edges_class.misconception()
-def taken_for_linear():
-    """Often said. But with s fixed, a query sees the more keys the longer the text is."""
-    return "n"
-
-
-@edges_class.misconception()
-def s_keys_for_a_query():
-    """A query sees n/s keys, and not s of them."""
-    return "n*s"
-
-
-@edges_class.misconception()
-def stride_forgotten():
-    """The larger the stride, the fewer pairs."""
-    return "n^2"
-
-
-@edges_class.misconception()
-def keys_of_one_query():
-    """That is what one query sees."""
-    return "n/s"
+edges_class.mistakes(
+    taken_for_linear=(
+        "n",
+        "Often said. But with s fixed, a query sees the more keys the longer the text is.",
+    ),
+    s_keys_for_a_query=("n*s", "A query sees n/s keys, and not s of them."),
+    stride_forgotten=("n^2", "The larger the stride, the fewer pairs."),
+    keys_of_one_query=("n/s", "That is what one query sees."),
+)
 
 
 @exercise.part(points=1, answer=ComplexityClass("n"))
@@ -132,28 +119,12 @@ def at_the_root():
     return "n^(3/2)"
 
 
-@at_the_root.misconception()
-def linear_at_the_root():
-    """With s = √n a query sees √n keys, and there are n queries."""
-    return "n"
-
-
-@at_the_root.misconception()
-def keys_of_one_query_at_the_root():
-    """That is what one query sees."""
-    return "sqrt(n)"
-
-
-@at_the_root.misconception()
-def root_ignored():
-    """The stride grows with n here, and takes something off."""
-    return "n^2"
-
-
-@at_the_root.misconception()
-def logarithm_for_root():
-    """A root grows faster than a logarithm."""
-    return "n*log(n)"
+at_the_root.mistakes(
+    linear_at_the_root=("n", "With s = √n a query sees √n keys, and there are n queries."),
+    keys_of_one_query_at_the_root=("sqrt(n)", "That is what one query sees."),
+    root_ignored=("n^2", "The stride grows with n here, and takes something off."),
+    logarithm_for_root=("n*log(n)", "A root grows faster than a logarithm."),
+)
 
 
 def classes(mask):

@@ -331,13 +331,7 @@ def twice_at_most():
     return next(s for s in range(1, 97) if math.comb(s + 2, 2) >= 96)
 
 
-@fewest.misconception()
-def root_of_the_layers():
-    """That is the root of 96. It is the rule for segments of equal length."""
-    return 10
-
-
-@fewest.misconception()
-def units_of_the_root():
-    """These are the units of segments of equal length, live ones included."""
-    return 20
+fewest.mistakes(
+    root_of_the_layers=(10, "That is the root of 96. It is the rule for segments of equal length."),
+    units_of_the_root=(20, "These are the units of segments of equal length, live ones included."),
+)

@@ -38,16 +38,16 @@ def units():
     return stored(64, np.array([1, 4, 8, 16, 64]))
 
 
-@units.misconception()
-def live_segment_forgotten():
-    """These are the inputs of the segments. The layers of one segment are alive as well."""
-    return np.array([64, 16, 8, 4, 1])
-
-
-@units.misconception()
-def segment_alone():
-    """These are the layers of one segment. The inputs of all segments are stored as well."""
-    return np.array([1, 4, 8, 16, 64])
+units.mistakes(
+    live_segment_forgotten=(
+        np.array([64, 16, 8, 4, 1]),
+        "These are the inputs of the segments. The layers of one segment are alive as well.",
+    ),
+    segment_alone=(
+        np.array([1, 4, 8, 16, 64]),
+        "These are the layers of one segment. The inputs of all segments are stored as well.",
+    ),
+)
 
 
 @units.misconception()
@@ -180,22 +180,17 @@ def where_the_steps_end(best_steps):
     return best_steps.end
 
 
-@best_s.misconception()
-def half_of_the_layers():
-    """Put it in and compare with s = √L: which is smaller for L = 64?"""
-    return "L/2"
-
-
-@best_s.misconception()
-def squared_again():
-    """Segments can't be longer than the chain: solve your equation for s once more."""
-    return "L^2"
-
-
-@best_s.misconception()
-def logarithm_of_the_layers():
-    """A logarithm comes out for recursive plans. Here the square has to vanish."""
-    return "log(L)"
+best_s.mistakes(
+    half_of_the_layers=("L/2", "Put it in and compare with s = √L: which is smaller for L = 64?"),
+    squared_again=(
+        "L^2",
+        "Segments can't be longer than the chain: solve your equation for s once more.",
+    ),
+    logarithm_of_the_layers=(
+        "log(L)",
+        "A logarithm comes out for recursive plans. Here the square has to vanish.",
+    ),
+)
 
 
 @exercise.part(points=0.5, answer=Formula("L", {"L": "positive"}))
@@ -204,16 +199,13 @@ def least():
     return "2*sqrt(L)"
 
 
-@least.misconception()
-def root_lost():
-    """Without checkpoints it is L. Put s = √L into L/s and into s."""
-    return "2*L"
-
-
-@least.misconception()
-def one_of_two_terms():
-    """Both terms are as large as that: inputs of segments, and the live segment."""
-    return "sqrt(L)"
+least.mistakes(
+    root_lost=("2*L", "Without checkpoints it is L. Put s = √L into L/s and into s."),
+    one_of_two_terms=(
+        "sqrt(L)",
+        "Both terms are as large as that: inputs of segments, and the live segment.",
+    ),
+)
 
 
 @exercise.part(points=0.5, answer=Count())
@@ -228,16 +220,10 @@ def hundred_by_the_formula(least):
     return least(L=100)
 
 
-@hundred.misconception()
-def hundred_segment_forgotten():
-    """The live segment counts, too."""
-    return 10
-
-
-@hundred.misconception()
-def halves_of_hundred():
-    """That is what two segments take. There is a better s."""
-    return 52
+hundred.mistakes(
+    hundred_segment_forgotten=(10, "The live segment counts, too."),
+    halves_of_hundred=(52, "That is what two segments take. There is a better s."),
+)
 
 
 @exercise.part(points=0.5, answer=Count())
@@ -271,22 +257,14 @@ def all_bytes():
     return LAYERS * ONE
 
 
-@all_bytes.misconception()
-def one_byte_each():
-    """Half precision takes two bytes for each number."""
-    return LAYERS * ONE // 2
-
-
-@all_bytes.misconception()
-def single_precision():
-    """That is single precision: half precision takes two bytes for each number."""
-    return LAYERS * ONE * 2
-
-
-@all_bytes.misconception()
-def one_layer():
-    """That is one layer."""
-    return ONE
+all_bytes.mistakes(
+    one_byte_each=(LAYERS * ONE // 2, "Half precision takes two bytes for each number."),
+    single_precision=(
+        LAYERS * ONE * 2,
+        "That is single precision: half precision takes two bytes for each number.",
+    ),
+    one_layer=(ONE, "That is one layer."),
+)
 
 
 @exercise.part(points=0.5, answer=Count(unit="B"))

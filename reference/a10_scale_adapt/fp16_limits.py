@@ -91,16 +91,16 @@ def single_largest():
     return limits(8, 23)[0]
 
 
-@single_largest.misconception()
-def single_exponent_too_small():
-    """It is larger by a factor of nearly 2: the largest fraction belongs to it."""
-    return 2.0**127
-
-
-@single_largest.misconception()
-def exponents_read_as_decimal():
-    """That is the order of magnitude. It can be computed exactly from the bits."""
-    return 1e38
+single_largest.mistakes(
+    single_exponent_too_small=(
+        2.0**127,
+        "It is larger by a factor of nearly 2: the largest fraction belongs to it.",
+    ),
+    exponents_read_as_decimal=(
+        1e38,
+        "That is the order of magnitude. It can be computed exactly from the bits.",
+    ),
+)
 
 
 @exercise.part(points=0.3, answer=Count())
@@ -109,22 +109,20 @@ def single_exponents():
     return (-126, -23)
 
 
-@single_exponents.misconception()
-def single_with_bias_128():
-    """Too small by 1: the bias is 2^(8−1) − 1, and exponent bits all 0 are reserved."""
-    return (-127, -23)
-
-
-@single_exponents.misconception()
-def smallest_of_all():
-    """−149 belongs to the smallest subnormal number. ε is the distance from 1 to the next one."""
-    return (-126, -149)
-
-
-@single_exponents.misconception()
-def single_hidden_bit():
-    """ε is the distance from 1 to the next number: the last of 23 fraction bits."""
-    return (-126, -24)
+single_exponents.mistakes(
+    single_with_bias_128=(
+        (-127, -23),
+        "Too small by 1: the bias is 2^(8−1) − 1, and exponent bits all 0 are reserved.",
+    ),
+    smallest_of_all=(
+        (-126, -149),
+        "−149 belongs to the smallest subnormal number. ε is the distance from 1 to the next one.",
+    ),
+    single_hidden_bit=(
+        (-126, -24),
+        "ε is the distance from 1 to the next number: the last of 23 fraction bits.",
+    ),
+)
 
 
 @exercise.part(points=0.4, answer=Numbers())
@@ -133,22 +131,17 @@ def digits():
     return np.log10(2) * np.array([11, 24])
 
 
-@digits.misconception()
-def digits_without_hidden_bit():
-    """There is one significant bit more than stored: the leading 1 isn't."""
-    return np.log10(2) * np.array([10, 23])
-
-
-@digits.misconception()
-def whole_digits():
-    """These are rounded down to whole ones."""
-    return [3, 7]
-
-
-@digits.misconception()
-def natural_logarithms():
-    """Decimal digits are counted by logarithms to the base 10."""
-    return np.log(2) * np.array([11, 24])
+digits.mistakes(
+    digits_without_hidden_bit=(
+        np.log10(2) * np.array([10, 23]),
+        "There is one significant bit more than stored: the leading 1 isn't.",
+    ),
+    whole_digits=([3, 7], "These are rounded down to whole ones."),
+    natural_logarithms=(
+        np.log(2) * np.array([11, 24]),
+        "Decimal digits are counted by logarithms to the base 10.",
+    ),
+)
 
 
 @exercise.part(points=1, answer=Count())
@@ -157,22 +150,20 @@ def rounded():
     return [2048, 2048, 2052, 0, 2]
 
 
-@rounded.misconception()
-def ties_rounded_up():
-    """A tie goes to the neighbour with an even fraction, and not always up."""
-    return [2050, 2050, 2052, 1, 2]
-
-
-@rounded.misconception()
-def exact_integers():
-    """From 2048 on the spacing is 2: not every whole number is there."""
-    return [2049, 2049, 2051, 0, 2]
-
-
-@rounded.misconception()
-def ties_rounded_down():
-    """A tie goes to the neighbour with an even fraction, and not always down."""
-    return [2048, 2048, 2050, 0, 1]
+rounded.mistakes(
+    ties_rounded_up=(
+        [2050, 2050, 2052, 1, 2],
+        "A tie goes to the neighbour with an even fraction, and not always up.",
+    ),
+    exact_integers=(
+        [2049, 2049, 2051, 0, 2],
+        "From 2048 on the spacing is 2: not every whole number is there.",
+    ),
+    ties_rounded_down=(
+        [2048, 2048, 2050, 0, 1],
+        "A tie goes to the neighbour with an even fraction, and not always down.",
+    ),
+)
 
 
 @exercise.part(points=0.4, answer=Numbers())
@@ -181,28 +172,25 @@ def spacing():
     return np.array([0.5, 4])
 
 
-@spacing.misconception()
-def spacing_of_one():
-    """1000 lies between 512 and 1024: how many steps do ten bits make of that?"""
-    return np.array([1.0, 8])
-
-
-@spacing.misconception(credit=0.5)
-def power_above_1000():
-    """1000 lies below 1024: take the power of two below it."""
-    return np.array([1.0, 4])
-
-
-@spacing.misconception()
-def epsilon_everywhere():
-    """That is ε, the spacing from 1 on. With every power of two it doubles."""
-    return np.array([1, 1]) * 2.0**-10
-
-
-@spacing.misconception()
-def epsilon_times_1000():
-    """Within a power of two the spacing is the same everywhere: take the power of two below."""
-    return np.array([1000, 5000]) * 2.0**-10
+spacing.mistakes(
+    spacing_of_one=(
+        np.array([1.0, 8]),
+        "1000 lies between 512 and 1024: how many steps do ten bits make of that?",
+    ),
+    power_above_1000=(
+        np.array([1.0, 4]),
+        "1000 lies below 1024: take the power of two below it.",
+        0.5,
+    ),
+    epsilon_everywhere=(
+        np.array([1, 1]) * 2.0**-10,
+        "That is ε, the spacing from 1 on. With every power of two it doubles.",
+    ),
+    epsilon_times_1000=(
+        np.array([1000, 5000]) * 2.0**-10,
+        "Within a power of two the spacing is the same everywhere: take the power of two below.",
+    ),
+)
 
 
 @exercise.part(points=0.6, answer=Count())
@@ -211,25 +199,23 @@ def bfloat16_largest():
     return [128, 120]
 
 
-@bfloat16_largest.misconception()
-def fraction_of_single():
-    """The exponents are those of single precision. The fraction is shorter: seven bits."""
-    return [128, 104]
-
-
-@bfloat16_largest.misconception(credit=0.5)
-def largest_exponent_itself():
-    """127 is the largest exponent. In the example that is 3, and which power stands first there?"""
-    return [127, 120]
-
-
-@bfloat16_largest.misconception()
-def same_as_half():
-    """That is half precision. bfloat16 has eight exponent bits and seven fraction bits."""
-    return [16, 5]
-
-
-@bfloat16_largest.misconception()
-def bfloat_spacing_off_by_one():
-    """The last of seven fraction bits is worth 2^−7 of the leading one, which is 2^127."""
-    return [128, 121]
+bfloat16_largest.mistakes(
+    fraction_of_single=(
+        [128, 104],
+        "The exponents are those of single precision. The fraction is shorter: seven bits.",
+    ),
+    largest_exponent_itself=(
+        [127, 120],
+        "127 is the largest exponent. In the example that is 3, and which power stands first "
+        "there?",
+        0.5,
+    ),
+    same_as_half=(
+        [16, 5],
+        "That is half precision. bfloat16 has eight exponent bits and seven fraction bits.",
+    ),
+    bfloat_spacing_off_by_one=(
+        [128, 121],
+        "The last of seven fraction bits is worth 2^−7 of the leading one, which is 2^127.",
+    ),
+)

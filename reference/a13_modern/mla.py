@@ -485,19 +485,17 @@ def why_apart():
     return "A"
 
 
-@why_apart.misconception()
-def norms_change():
-    """A rotation keeps every length. What becomes of W_Q W_UKᵀ with a rotation in its middle?"""
-    return "B"
-
-
-@why_apart.misconception()
-def too_short():
-    """c is hundreds of numbers long. What becomes of W_Q W_UKᵀ with a rotation in its middle?"""
-    return "C"
-
-
-@why_apart.misconception()
-def values_too():
-    """One may rotate keys alone. What becomes of W_Q W_UKᵀ with a rotation in its middle?"""
-    return "D"
+why_apart.mistakes(
+    norms_change=(
+        "B",
+        "A rotation keeps every length. What becomes of W_Q W_UKᵀ with a rotation in its middle?",
+    ),
+    too_short=(
+        "C",
+        "c is hundreds of numbers long. What becomes of W_Q W_UKᵀ with a rotation in its middle?",
+    ),
+    values_too=(
+        "D",
+        "One may rotate keys alone. What becomes of W_Q W_UKᵀ with a rotation in its middle?",
+    ),
+)

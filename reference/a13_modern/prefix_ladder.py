@@ -386,58 +386,38 @@ def back_to_the_sum():
     return "(t*y + x)/(t + 1)"
 
 
-@running.misconception()
-def one_row_too_few():
-    """With the new row t + 1 rows have been seen: try t = 1, the mean of two rows."""
-    return "y + (x - y)/t"
-
-
-@running.misconception()
-def half_and_half():
-    """The old mean stands for t rows, the new row for one."""
-    return "(x + y)/2"
-
-
-@running.misconception()
-def mean_added_as_if_a_sum():
-    """y is a mean, not the sum of t rows: make it a sum before you add."""
-    return "(y + x)/(t + 1)"
-
-
-@running.misconception()
-def divided_by_the_old_number():
-    """The sum is right. How many rows are in it, once the new one has come?"""
-    return "(t*y + x)/t"
-
-
-@running.misconception()
-def old_mean_kept_whole():
-    """The old mean keeps its full weight. Try equal rows: their mean should stay as it is."""
-    return "y + x/(t + 1)"
-
-
-@running.misconception()
-def sum_of_all_rows():
-    """That is the sum of all rows so far. Divide it by their number."""
-    return "t*y + x"
-
-
-@running.misconception()
-def new_row_kept_whole():
-    """The new row keeps its full weight. Try equal rows: their mean should stay as it is."""
-    return "t*y/(t + 1) + x"
-
-
-@running.misconception()
-def weights_of_the_two_exchanged():
-    """The old mean stands for t rows, the new row for one: you have it the other way round."""
-    return "(t*x + y)/(t + 1)"
-
-
-@running.misconception()
-def one_row_too_many():
-    """The rows 0 … t − 1 are t rows, not t + 1: try t = 1, the mean of two rows."""
-    return "((t + 1)*y + x)/(t + 2)"
+running.mistakes(
+    one_row_too_few=(
+        "y + (x - y)/t",
+        "With the new row t + 1 rows have been seen: try t = 1, the mean of two rows.",
+    ),
+    half_and_half=("(x + y)/2", "The old mean stands for t rows, the new row for one."),
+    mean_added_as_if_a_sum=(
+        "(y + x)/(t + 1)",
+        "y is a mean, not the sum of t rows: make it a sum before you add.",
+    ),
+    divided_by_the_old_number=(
+        "(t*y + x)/t",
+        "The sum is right. How many rows are in it, once the new one has come?",
+    ),
+    old_mean_kept_whole=(
+        "y + x/(t + 1)",
+        "The old mean keeps its full weight. Try equal rows: their mean should stay as it is.",
+    ),
+    sum_of_all_rows=("t*y + x", "That is the sum of all rows so far. Divide it by their number."),
+    new_row_kept_whole=(
+        "t*y/(t + 1) + x",
+        "The new row keeps its full weight. Try equal rows: their mean should stay as it is.",
+    ),
+    weights_of_the_two_exchanged=(
+        "(t*x + y)/(t + 1)",
+        "The old mean stands for t rows, the new row for one: you have it the other way round.",
+    ),
+    one_row_too_many=(
+        "((t + 1)*y + x)/(t + 2)",
+        "The rows 0 … t − 1 are t rows, not t + 1: try t = 1, the mean of two rows.",
+    ),
+)
 
 
 @exercise.part(points=0.5, answer=Numbers())
@@ -452,16 +432,17 @@ def by_own_weights(causal_weights):
     return causal_weights(np.tile(np.arange(4) * np.log(2), (4, 1)))[3]
 
 
-@last_weights.misconception()
-def scores_shared():
-    """You divided the scores by their sum. Softmax takes their exponentials first."""
-    return np.arange(4) / 6
-
-
-@last_weights.misconception(credit=0.3)
-def exponentials():
-    """These are the exponentials. Divide them by their sum."""
-    return 2.0 ** np.arange(4)
+last_weights.mistakes(
+    scores_shared=(
+        np.arange(4) / 6,
+        "You divided the scores by their sum. Softmax takes their exponentials first.",
+    ),
+    exponentials=(
+        2.0 ** np.arange(4),
+        "These are the exponentials. Divide them by their sum.",
+        0.3,
+    ),
+)
 
 
 @last_weights.misconception()
@@ -476,16 +457,16 @@ def logarithm_to_base_ten():
     return softmax(np.arange(4) * np.log10(2))
 
 
-@last_weights.misconception()
-def own_key_left_out():
-    """The last query sees its own key as well: the diagonal is allowed."""
-    return np.array([1, 2, 4, 0]) / 7
-
-
-@last_weights.misconception()
-def first_key_left_out():
-    """The first key is missing. Its score is 0; what is the exponential of that?"""
-    return np.array([0, 1, 2, 4]) / 7
+last_weights.mistakes(
+    own_key_left_out=(
+        np.array([1, 2, 4, 0]) / 7,
+        "The last query sees its own key as well: the diagonal is allowed.",
+    ),
+    first_key_left_out=(
+        np.array([0, 1, 2, 4]) / 7,
+        "The first key is missing. Its score is 0; what is the exponential of that?",
+    ),
+)
 
 
 @last_weights.misconception()
