@@ -3,7 +3,7 @@
 Each assignment's class is honest and is graded in one process that was started for it.  Processor
 time of that process is what judging takes; that of students' processes is beside it.  `alone` is
 `autograder grade-file` of the first right submission, all of its processes together.  `generate`
-is that command for this assignment, once what is earned blindly is known; `anew` with finding it.
+is that command for this assignment where nothing has changed since; `anew` where nothing is kept.
 """
 
 from __future__ import annotations

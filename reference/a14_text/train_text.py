@@ -393,14 +393,16 @@ class Trained:
             np.log(2) * bytes_of[self.labels].mean()
         )  # bits per byte, of nats per token
         self.pairs, self.alone = np.multiply(Pairs(text).nats(self.ids, self.labels), self.rate)
-        self.own = self.rate * self.nats(self.ids, self.labels)
+        self.held = self.nats(self.ids, self.labels)
+        self.own = self.rate * self.held
 
     def nats(self, ids, labels, mask=None, w=None):
         """Mean loss of the labels."""
         with np.errstate(all="ignore"):
             there = Decoder(self.w if w is None else w, H)
             logits = np.concatenate([there.read(part, mask)[0] for part in np.array_split(ids, 16)])
-        return float(-np.log(softmax(logits)[np.arange(V) == labels[..., None]] + 1e-30).mean())
+        right = np.take_along_axis(softmax(logits), labels[..., None], -1).ravel()
+        return float(-np.log(right + 1e-30).mean())
 
     def read_again(self):
         """Mean loss on windows of the text that it was to read."""
@@ -425,7 +427,7 @@ class Trained:
     def symptom(self):
         """Say what the model has learned instead."""
         own = np.ravel(self.losses)[-max(1, np.size(self.losses) // 20) :].mean()
-        held = self.nats(self.ids, self.labels)
+        held = self.held
         turned = self.nats(self.ids, self.labels, w=transposed(self.w))
         if turned < 0.9 * held and self.rate * turned < self.alone - BEGUN:
             return "turned", (
@@ -507,7 +509,8 @@ def far_below_pairs(call, rng):
     _, run, _ = tried(call, rng)
     below = run.pairs - run.own
     if below < BAND:
-        raise Mismatch(run.symptom()[1], kind=run.symptom()[0], credit=max(0.0, below / BAND))
+        kind, message = run.symptom()
+        raise Mismatch(message, kind=kind, credit=max(0.0, below / BAND))
 
 
 @exercise.check(points=1, draws="training")

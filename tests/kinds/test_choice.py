@@ -66,6 +66,11 @@ def test_a_mistake_is_named_by_what_was_chosen_and_not_by_its_letter():
     assert (item.note, item.given, item.chosen) == ("off_by_one", "two", "C")
 
 
+def test_the_first_variants_are_the_same_where_no_more_are_drawn():
+    made = exercise()
+    assert draws(made, "course", 5).pool == draws(made, "course").pool[:5]
+
+
 def test_one_list_for_two_parts_has_one_order():
     made = exercise(shared=True)
     orders = [variant["orders"] for variant in draws(made, "course").pool]

@@ -15,8 +15,8 @@ from autograder.grading.budget import Exhausted, bounded
 DRAW_SECONDS = 120.0
 
 
-def all_drawn(exercise: Exercise, course: str) -> Draws:
-    """Draw the variants, unless that has no end.
+def all_drawn(exercise: Exercise, course: str, most: int | None = None) -> Draws:
+    """Draw the variants, or the first of them, unless that has no end.
 
     Raises
     ------
@@ -24,7 +24,7 @@ def all_drawn(exercise: Exercise, course: str) -> Draws:
         If it takes too long, or there aren't enough variants.
     """
     try:
-        return bounded(f"{exercise.id}.draw", lambda: draws(exercise, course), DRAW_SECONDS)
+        return bounded(f"{exercise.id}.draw", lambda: draws(exercise, course, most), DRAW_SECONDS)
     except Exhausted:
         raise ValueError(
             f"{exercise.id}: the variants are not drawn after {DRAW_SECONDS:g} seconds of "

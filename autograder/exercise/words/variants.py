@@ -47,8 +47,13 @@ class Draws:
     hidden: dict[str, int] = field(default_factory=dict)
 
 
-def draws(exercise: Exercise, course: str) -> Draws:
+def draws(exercise: Exercise, course: str, most: int | None = None) -> Draws:
     """Draw the variants of a release; a draw that hides a mistake is drawn again.
+
+    Parameters
+    ----------
+    most
+        So many suffice: the first of them.
 
     Raises
     ------
@@ -56,7 +61,7 @@ def draws(exercise: Exercise, course: str) -> Draws:
         If too few draws tell every misconception from the right answer, with the names of
         those that hide most often.
     """
-    found = _drawn(exercise, course)
+    found = _drawn(exercise, course, min(exercise.pool, most or exercise.pool))
     return replace(found, pool=with_orders(exercise, course, found.pool))
 
 
@@ -81,9 +86,9 @@ def with_orders(
     return found
 
 
-def _drawn(exercise: Exercise, course: str) -> Draws:
+def _drawn(exercise: Exercise, course: str, wanted: int) -> Draws:
     if exercise.draw is None:
-        return Draws([{} for _ in range(exercise.pool)])
+        return Draws([{} for _ in range(wanted)])
     rng = rng_for(course, exercise.id, "pool")
     found = Draws([])
     for number in range(1, TRIES + 1):
@@ -97,12 +102,12 @@ def _drawn(exercise: Exercise, course: str) -> Draws:
             found.hidden[name] = found.hidden.get(name, 0) + 1
         if not names:
             found.pool.append(variant)
-            if len(found.pool) == exercise.pool:
+            if len(found.pool) == wanted:
                 return found
     often = ", ".join(sorted(found.hidden, key=found.hidden.__getitem__, reverse=True)[:3])
     raise ValueError(
         f"{exercise.id}: only {len(found.pool)} of {TRIES} draws tell every misconception from the "
-        f"right answer, {exercise.pool} are needed; hidden most often: {often or 'none'}. "
+        f"right answer, {wanted} are needed; hidden most often: {often or 'none'}. "
         "Draw other numbers."
     )
 
