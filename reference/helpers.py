@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from autograder.exercise import require
+
 # What of a library is no answer where it is what students are to write; see `Exercise.reference`.
 # The words are in the names of torch's functions, or of the operations that come of them.
 ATTENTION = {
@@ -298,6 +300,21 @@ def transformer_shapes(V, d, f, L):
         found |= layer_shapes(f"encoder.{i}", d, f, ("self",))
         found |= layer_shapes(f"decoder.{i}", d, f, ("self", "cross"))
     return found
+
+
+def weights_of(found, shapes):
+    """The arrays of a model by name, in float32; what is no part of it is left out.
+
+    >>> weights_of({"W": [[1.0, 2.0]], "seconds": 3}, {"W": (1, 2)})
+    {'W': array([[1., 2.]], dtype=float32)}
+    """
+    for name, shape in shapes.items():
+        require(name in found, f"there is no array `{name}` among the weights")
+        require(np.shape(found[name]) == shape, f"`{name}` has another shape than in the model")
+    parts = {name.partition(".")[0] for name in shapes}
+    for name in set(found).difference(shapes):
+        require(str(name).partition(".")[0] not in parts, "there are weights of another model")
+    return {name: np.asarray(found[name], np.float32) for name in shapes}
 
 
 def layer_shapes(place, d, f, looks):

@@ -52,7 +52,8 @@ def entries(
     if wanted is not None and got != wanted:
         if _fits(raw, got, wanted):
             return wanted, numbers
-        raise FormatError(f"{counted(wanted)} expected, {counted(got)} given{_comma(raw)}")
+        more = _rows(raw, got, wanted) or _comma(raw)
+        raise FormatError(f"{counted(wanted)} expected, {counted(got)} given{more}")
     return got, numbers
 
 
@@ -64,6 +65,12 @@ def _fits(raw: object, got: tuple[int, ...], wanted: tuple[int, ...]) -> bool:
         return True
     line = isinstance(raw, str) and len(wanted) == 2 and 1 in wanted and len(got) == 1
     return line and got[0] == math.prod(wanted)
+
+
+def _rows(raw: object, got: tuple[int, ...], wanted: tuple[int, ...]) -> str:
+    """Say how rows are parted in text, where all numbers are there."""
+    in_line = isinstance(raw, str) and len(wanted) == 2 and got == (math.prod(wanted),)
+    return '; a semicolon parts rows, as in "1 2; 3 4"' if in_line else ""
 
 
 def _comma(raw: object) -> str:

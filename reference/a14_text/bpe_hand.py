@@ -501,7 +501,7 @@ def places_as_many_as_tokens(run):
 
 @of_the_run.misconception()
 def places_without_overlap(run):
-    """Those are the pairs that can be merged. At how many places does the pair stand?"""
+    """In a run such as 0 0 0 the pair (0, 0) stands at two places, and both are counted."""
     once = merged([0] * run, (0, 0), 1)
     return [run // 2, len(once), len(merged(once, (1, 1), 2))]
 

@@ -761,7 +761,7 @@ enough.mistakes(
     ),
     one_model_in_n=(
         int(np.ceil(Z**2 * 0.7 * 0.3 / 0.2**2)),
-        "The variance of the difference has both models' in it. And is 1.96 squared?",
+        "You took one model's variance. That of the difference has both.",
     ),
 )
 

@@ -458,6 +458,11 @@ def test_two_numbers_may_stand_in_many_ways(text):
     assert read(text, {"kind": "count", "shape": [2]}).value.tolist() == [3, 4]
 
 
+def test_rows_that_are_written_in_a_line_are_told_how_rows_are_parted():
+    with pytest.raises(FormatError, match=r'10 numbers given; a semicolon parts rows, as in "1 2;'):
+        read("0 0 0 1 1, 1 1 1 1 1", {"kind": "count", "shape": [2, 5]})
+
+
 def test_a_decimal_comma_gets_a_word():
     with pytest.raises(FormatError, match=r"the decimal sign is a point: 0\.333, not 0,333"):
         read("0,333", SCALAR)
