@@ -143,7 +143,7 @@ def plain(text: str) -> str:
     text = unicodedata.normalize("NFKC", text)
     text = "".join(_SIGNS.get(sign, sign) for sign in _TIMES.sub("*", text))
     try:
-        text = with_euler(text, units=True)
+        text = with_euler(text, number=True)
     except TwoReadings as error:
         raise FormatError(error.reason) from None
     text = _ASIDE.sub("", _AND.sub(", ", _LEADING.sub("", text)))

@@ -326,8 +326,6 @@ def test_numbers_may_be_written_in_many_ways(text, value):
         ("4e-1.5e^-1", 4 * np.e - 1.5 / np.e),
         (r"2\mathrm{e}-1", 2 * np.e - 1),
         ("2ℯ-1", 2 * np.e - 1),
-        ("3e-2", 0.03),
-        ("-3e-12", -3e-12),
         ("2.5e-3", 0.0025),
         ("5*1e-3", 0.005),
         ("2*3e-04", 0.0006),
@@ -341,6 +339,13 @@ def test_numbers_may_be_written_in_many_ways(text, value):
 def test_the_e_behind_a_number_is_eulers_or_a_power_of_ten_for_numbers_and_formulas(text, value):
     assert read(text, SCALAR).value == pytest.approx(value)
     assert float(Formula("x").read(text)) == pytest.approx(value)
+
+
+@pytest.mark.parametrize(("text", "value"), [("3e-2", 0.03), ("-3e-12", -3e-12)])
+def test_a_number_by_itself_is_one_where_a_number_is_asked_for(text, value):
+    assert read(text, SCALAR).value == pytest.approx(value)
+    with pytest.raises(FormatError, match="may be .* or Euler's e"):
+        Formula("x").read(text)
 
 
 @pytest.mark.parametrize(

@@ -98,6 +98,7 @@ def test_a_right_formula_is_right_however_it_is_written(text, expected):
         ("2⅔ x", "2 2/3 may be a sum or a product"),
         (r"2\tfrac{2}{3} x", "2 2/3 may be a sum or a product"),
         ("2 pi", r"pi may be the constant, or p_i: write p_i, or \\pi"),
+        ("3e-2", "3e-2 may be 3.10.-2, or Euler's e: 3.e - 2"),
         ("1.5e−3", "may be 1.5.10.-3, or Euler's e: 1.5.e - 3"),
         (r"1/\sum_{i=1}^3 i x", "unclear where this ends: put brackets around it"),
         (r"1/\prod_{i=1}^3 i \cdot x", "unclear where this ends: put brackets around it"),

@@ -180,11 +180,13 @@ class Chain(ProvesItself, Disguises):
 
     def adds_nothing(self, before: Line, line: Line) -> bool:
         """Whether a line is the one before in disguise, if the two are equal."""
+        # Z above and below prepares a step, where the names before are defined by Z.
+        if (line.written_names - before.written_names) & self.behind(before.names):
+            return False
         if adds_nothing(before.structure, line.structure) and adds_nothing(
             before.in_names, line.in_names
         ):
-            # Z above and below prepares a step, where the names before are defined by Z.
-            return not (line.written_names - before.written_names) & self.behind(before.names)
+            return True
         if before.expr != line.expr:
             return False
         # sympy adds terms up and cancels when it reads a line: here that may be the step.

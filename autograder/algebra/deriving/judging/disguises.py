@@ -116,7 +116,17 @@ class Disguises(Language):
         if any(self.essence.is_made_of(way(line), list(map(way, parts))) for way in ways):
             return True
         others = [part for part in parts if part is not self.given]
-        return len(others) < len(parts) and self._mixes_with_one(line, parts, others)
+        if len(others) == len(parts):
+            return False
+        return self._mixes_with_one(line, parts, others) or self._mixes_with_names(line, parts)
+
+    def _mixes_with_names(self, line: Line, parts: Sequence[Line]) -> bool:
+        """Whether several lines are in a mixture, with names put in."""
+        if not self.definitions:
+            return False
+        out, made_of = self._naming.written_out, self.essence.is_made_of
+        form, *ends = (out(one.structure) for one in (line, *parts))
+        return made_of(form, ends) and not any(made_of(form, [end]) for end in ends)
 
     def _mixes_with_one(self, line: Line, parts: Sequence[Line], others: Sequence[Line]) -> bool:
         """Whether the given expression is in a mixture, beside what is given to be 1.

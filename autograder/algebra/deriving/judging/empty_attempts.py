@@ -137,11 +137,17 @@ def _named(chain: Chain, first: str, last: str) -> Iterator[Empty]:
             yield f"{key} put into the start", [first, there, f"{sign}{last}"], 0.0
             mixture = f"({first})/2 + ({there})/2"
             yield f"{key} put into half the start", [first, mixture, f"{sign}{last}"], 0.0
+        if there != first:
+            mixture = f"{sign}({there})/2 + ({last})/2"
+            yield f"{key} put into the start, mixed", [first, mixture, f"{sign}{last}"], 0.0
         there = f"{sign}{_put_in(chain, last, key)}"
         if there != f"{sign}{last}" and not _is_step(chain, there):
             yield f"{key} put into the result", [first, there, f"{sign}{last}"], 0.0
             half = f"{sign}({last})/2 + ({there.removeprefix(sign)})/2"
             yield f"{key} put into half the result", [first, half, f"{sign}{last}"], 0.0
+        if there != f"{sign}{last}":
+            mixture = f"{sign}({first})/2 + ({there.removeprefix(sign)})/2"
+            yield f"{key} put into the result, mixed", [first, mixture, f"{sign}{last}"], 0.0
 
 
 def _skips(chain: Chain, text: str, other: str) -> bool:
