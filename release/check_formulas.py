@@ -447,12 +447,12 @@ class TwoReadings(ValueError):
         self.reason, self.position = reason, position
 
 
-def with_euler(text: str, *, units: bool = False) -> str:
+def with_euler(text: str, *, number: bool = False) -> str:
     """Return a text of the same length with ℯ for every e that would else begin an exponent.
 
-    ``3e+2`` is 3·e + 2.  ``3e-2`` is a power of ten where it is a number by itself; inside of a
-    formula it could be both.  What programs print is a power of ten anywhere: 1.5e-3, 1e-3, 2E-3,
-    3e-04 and 2e3.  With ``units``, one may stand behind a number that is by itself.
+    ``3e+2`` is 3·e + 2.  ``3e-2`` is a power of ten where a number is asked for and it is that by
+    itself, perhaps with a unit behind it; in a formula it could be both.  What programs print is a
+    power of ten anywhere: 1.5e-3, 1e-3, 2E-3, 3e-04 and 2e3.
 
     Raises
     ------
@@ -461,7 +461,7 @@ def with_euler(text: str, *, units: bool = False) -> str:
 
     Examples
     --------
-    >>> with_euler("1+3e+2e^(-2)"), with_euler("3e-2"), with_euler("1.5e-3*x")
+    >>> with_euler("1+3e+2e^(-2)"), with_euler("3e-2", number=True), with_euler("1.5e-3*x")
     ('1+3ℯ+2e^(-2)', '3e-2', '1.5e-3*x')
     """
     signs = list(text)
@@ -470,15 +470,19 @@ def with_euler(text: str, *, units: bool = False) -> str:
     for found in _E_BEHIND_NUMBER.finditer(text):
         if found.start() < read:
             continue
-        if _is_euler(found, text, others, units):
+        if _is_euler(found, text, others, number):
             signs[found.start(2)] = EULER
         else:
             read = found.end("exponent")
     return "".join(signs)
 
 
-def _is_euler(found: re.Match[str], text: str, others: bool, units: bool) -> bool:
-    """Decide about one e; ``others`` says whether Euler's stands elsewhere in the text."""
+def _is_euler(found: re.Match[str], text: str, others: bool, asked: bool) -> bool:
+    """Decide about one e.
+
+    ``others`` says whether Euler's stands elsewhere in the text, and ``asked`` whether a number
+    is asked for.
+    """
     number, letter, exponent, sign, digits = found.groups()
     end = found.end("exponent")
     behind = text[end : end + 1]
@@ -492,7 +496,7 @@ def _is_euler(found: re.Match[str], text: str, others: bool, units: bool) -> boo
     if "." not in number:
         if sign == "+" and len(digits) == 1:
             return True
-        if typed and not others and _stands_alone(found, text, units):
+        if asked and typed and not others and _stands_alone(found, text):
             return False
     sign = sign if typed else "-"
     power = f"{number}*10^{sign.replace('+', '')}{digits}"
@@ -500,7 +504,7 @@ def _is_euler(found: re.Match[str], text: str, others: bool, units: bool) -> boo
     raise TwoReadings(f"{found[0]}{exponent} may be {both}; write one of them", found.start())
 
 
-def _stands_alone(found: re.Match[str], text: str, units: bool) -> bool:
+def _stands_alone(found: re.Match[str], text: str) -> bool:
     """Whether a number is all of an answer, or an entry of it, perhaps with a sign or a unit."""
     before = text[: found.start()]
     signed = before.rstrip(" \t")
@@ -509,7 +513,7 @@ def _stands_alone(found: re.Match[str], text: str, units: bool) -> bool:
     # 2 -3e-4 are two numbers, and 2 - 3e-4 is a difference.
     begins = left[-1:].isdigit() and (unsigned == signed or (signed == before and left != unsigned))
     end = found.end("exponent")
-    ends = _ENTRY_ENDS.match(text, end) or (units and _IN_UNIT.match(text, end))
+    ends = _ENTRY_ENDS.match(text, end) or _IN_UNIT.match(text, end)
     return bool(ends) and (not left or begins or left.endswith(_AROUND_ENTRIES))
 
 
