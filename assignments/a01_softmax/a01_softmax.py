@@ -279,7 +279,7 @@ counterexample = None  # three numbers
 # The logits $(0, 1, 3)$ of the beginning once more: what does a temperature do to them?
 
 # %% tags=["demonstration"]
-def cooled(temperature):
+def draw_cooled(temperature):
     powers = np.exp((np.array([0.0, 1.0, 3.0]) - 3) / temperature)
     shares = powers / powers.sum()
     figure = plt.Figure(figsize=(4.5, 2.6), layout="constrained")
@@ -292,11 +292,11 @@ def cooled(temperature):
 
 
 if plt:
-    moving(cooled, "temperature", [0.25, 0.5, 1, 2, 4, 16], 1)
+    moving(draw_cooled, "temperature", [0.25, 0.5, 1, 2, 4, 16], 1)
 
 # %% [markdown]
 # *The picture:* three bars for the logits 0, 1 and 3. At the temperature 1 they are 0.042, 0.114 and 0.844. At ¼ the last one is
-# 1 to three digits; at 16 the three are nearly equal, 0.311, 0.331 and 0.358.
+# 1 to three digits; at 16 the three are nearly equal, 0.306, 0.325 and 0.369.
 
 # %%
 your_numbers("softmax_temperature")

@@ -502,23 +502,23 @@ def relative_test(f: "function of a vector and a position", d: int, rng: "random
 # Two columns of a query and a key, and both move on in the text together, the key two positions behind:
 
 # %% tags=["demonstration"]
-def turned(place):
-    figure = plt.Figure(figsize=(3.4, 3.4), layout="constrained")
+def draw_rotation(place):
+    figure = plt.Figure(figsize=(4.6, 2.8), layout="constrained")
     axis = figure.subplots(subplot_kw={"projection": "polar"})
-    for name, start, at, style in (("query", 0.4, place, "-"), ("key", 1.1, place - 2, "--")):
+    for name, start, at, style in (("query", 0.4, place, "-"), ("key", 2.0, place - 2, "--")):
         axis.plot([0, start + 0.3 * at], [0, 1], style, color="black", label=f"{name} at {at}")
     axis.set(yticks=[])
-    axis.legend(loc="lower left")
-    between = np.degrees(1.1 - 0.4 - 0.3 * 2)
+    axis.legend(loc="upper left", bbox_to_anchor=(1.1, 1.1))
+    between = np.degrees(2.0 - 0.4 - 0.3 * 2)
     return figure, f"The query at {place}, the key at {place - 2}: the angle between them is {between:.1f}°."
 
 
 if plt:
-    moving(turned, "position of the query", list(range(2, 23, 2)), 2)
+    moving(draw_rotation, "position of the query", list(range(2, 23, 2)), 2)
 
 # %% [markdown]
 # *The picture:* two arrows from the middle of a circle, which both turn by 0.3 radians for each position. Wherever they
-# are, the angle between them is the same, 5.7°.
+# are, the angle between them is the same, 57.3°.
 #
 # What does the score of a fixed query and a fixed key look like, over their distance? The next cell
 # draws it for two vectors of 64 numbers drawn at random, and for two equal ones.

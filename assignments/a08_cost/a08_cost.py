@@ -439,6 +439,27 @@ def fit_exponent(n: "(k,)", t: "(k,)", n_min: float = 0) -> float:
 # | chunk row 1 (position 5) | ✓ | ✓ | ✓ | ✓ | ✓ | ✓ | – |
 # | chunk row 2 (position 6) | ✓ | ✓ | ✓ | ✓ | ✓ | ✓ | ✓ |
 #
+# The same with more or fewer tokens in the cache:
+
+# %% tags=["demonstration"]
+def draw_chunk(cached):
+    figure = plt.Figure(figsize=(5.5, 2.2), layout="constrained")
+    axis = figure.subplots()
+    may = np.arange(cached + 3) <= cached + np.arange(3)[:, None]
+    axis.imshow(np.where(may, 0.75, 1.0), cmap="gray", vmin=0, vmax=1)
+    for row, key in np.argwhere(may):
+        axis.text(key, row, "kept" if key < cached else "new", ha="center", va="center", fontsize=8)
+    axis.set(xlabel="key", ylabel="row of the chunk", xticks=range(cached + 3), yticks=range(3))
+    return figure, f"With {cached} tokens in the cache the three rows may look at {cached + 1}, {cached + 2} and {cached + 3} keys, {cached} of them kept."
+
+
+if plt:
+    moving(draw_chunk, "tokens in the cache", [0, 1, 2, 4, 6, 8], 4)
+
+# %% [markdown]
+# *The picture:* a table of three rows, one for each token of the chunk. Fields for keys from the cache say *kept*, the three columns on the right say *new*, and the three fields above
+# their diagonal are empty. Without a cache the table is a square with a triangle, as in the third notebook.
+#
 # Write a class `KVCache(W, h=1, rope=False)`:
 #
 # - `W` is an array of shape `(4, d, d)` with $W_Q$, $W_K$, $W_V$, $W_O$, used as `x @ W[0]` and so on. There

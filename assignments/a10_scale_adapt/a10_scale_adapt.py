@@ -167,7 +167,7 @@ dropped = None    # four whole numbers
 # still. How much is dropped then, and how much if all are chosen equally often?
 
 # %% tags=["demonstration"]
-def routed(favour):
+def draw_routed(favour):
     crowd = np.random.default_rng(0).normal(size=(2000, 8)) + np.linspace(favour, -favour, 8)
     counts_of = np.bincount(np.argsort(-crowd, axis=1)[:, :2].ravel(), minlength=8)
     figure = plt.Figure(figsize=(5.5, 2.8), layout="constrained")
@@ -182,7 +182,7 @@ def routed(favour):
 
 
 if plt:
-    moving(routed, "how much some are favoured", [0, 0.25, 0.5, 1, 1.5], 1.5)
+    moving(draw_routed, "how much some are favoured", [0, 0.25, 0.5, 1, 1.5], 1.5)
 
 # %% [markdown]
 # *The picture:* a bar chart of 4,000 assignments (2,000 tokens, $k = 2$) to eight experts, with a dashed line at the capacity

@@ -51,9 +51,9 @@ except ImportError:
 
 # %% tags=["demonstration"]
 if plt:
-    needed = {"as a file": 8, "counted bytes": 4.859, "people": 1}
+    bits_needed = {"as a file": 8, "counted bytes": 4.859, "people": 1}
     figure, axis = plt.subplots(figsize=(6, 2.4), layout="constrained")
-    axis.bar_label(axis.barh(list(needed), needed.values(), color="0.6", edgecolor="black"), padding=3)
+    axis.bar_label(axis.barh(list(bits_needed), bits_needed.values(), color="0.6", edgecolor="black"), padding=3)
     axis.set(xlabel="bits for each byte", xlim=(0, 9))
     axis.invert_yaxis()
     plt.show()
