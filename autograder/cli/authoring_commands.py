@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -74,6 +75,10 @@ def verify(
     anew: Annotated[
         bool, typer.Option("--anew", help="Also what was proved before and is as it was.")
     ] = False,
+    jobs: Annotated[
+        int | None,
+        typer.Option(min=1, help="Assignments at the same time; by default one per core."),
+    ] = None,
     course: Where = Path(),
     json: Json = False,
 ) -> None:
@@ -87,11 +92,9 @@ def verify(
     What was proved before, and nothing has changed in its assignment since, is not proved again;
     an exercise that is named always is.
     """
-    from autograder.course.discover import load_assignment
     from autograder.course.proofs.guessing import guessed
-    from autograder.course.proofs.verify import verify as prove
+    from autograder.course.proofs.several import prove
     from autograder.course.proofs.verify import verify_helpers
-    from autograder.course.release.overview import in_words
     from autograder.course.secret import FILE, secret_of
 
     found = authors_course(course)
@@ -103,10 +106,10 @@ def verify(
             wanted.setdefault(id, []).extend([exercise] if exercise else [])
     proofs: list[Proof] = [] if wanted else verify_helpers(found)
     counting: list[str] = []
-    for id in wanted or found.ids():
-        loaded = load_assignment(found, id, wanted.get(id, ()))
-        proofs += prove(loaded, wanted.get(id), secret=secret, anew=anew or bool(wanted.get(id)))
-        counting += [] if wanted.get(id) else in_words(loaded)
+    every = wanted or {id: [] for id in found.ids()}
+    for one in prove(found, every, secret=secret, anew=anew, jobs=jobs or os.cpu_count() or 1):
+        proofs += one.proofs
+        counting += one.counting
     if json:
         import json as json_module
 

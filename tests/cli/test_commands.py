@@ -105,6 +105,20 @@ def test_a_failed_proof_fails_the_command(monkeypatch, capsys, course):
     assert any("weight_alone" in problem for problem in proof["problems"])
 
 
+def test_assignments_are_proved_at_the_same_time_and_told_in_their_order(
+    monkeypatch, capsys, course
+):
+    def told(*options):
+        arguments = ("verify", "--anew", *options, "--json", "--course", course.root)
+        return json.loads(run(monkeypatch, capsys, *arguments)[1])
+
+    both = told("--jobs", "2")
+    assert [each["exercise"] for each in both] == ["fall", "mean_speeds", "spring"]
+    assert both == told("--jobs", "1")
+    again = run(monkeypatch, capsys, "verify", "--course", course.root)[1]
+    assert again.count("proved before") == 3
+
+
 def test_drift_fails_the_check(monkeypatch, capsys, course):
     path = course.root / "release" / MOTION / "check.py"
     path.write_text(path.read_text() + "# edited\n")

@@ -4,8 +4,10 @@ import json
 import shutil
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
+from autograder.course.digests import libraries_digest
 from autograder.course.proofs.verify import verify
 from autograder.course.release import build as building
 from autograder.course.release.build import build
@@ -60,6 +62,20 @@ def test_another_engine_or_library_works_out_all_anew(mini, worked_out, monkeypa
         )
         build(mini())
     assert worked_out == 2 * ["by_hand", "norm"]
+
+
+@pytest.mark.parametrize("name", ["OPENBLAS_CORETYPE", "ATEN_CPU_CAPABILITY", "OMP_NUM_THREADS"])
+def test_a_library_that_computes_otherwise_is_another_one(monkeypatch, name):
+    before = libraries_digest()
+    assert libraries_digest() == before
+    monkeypatch.setenv(name, "7")
+    assert libraries_digest() != before
+
+
+def test_another_processor_rounds_otherwise(monkeypatch):
+    before, exponential = libraries_digest(), np.exp
+    monkeypatch.setattr(np, "exp", lambda x: np.nextafter(exponential(x), np.inf, dtype=x.dtype))
+    assert libraries_digest() != before
 
 
 @pytest.mark.parametrize("broken", ["", "[", '{"norm release": 1}', '{"norm release": ["", {}]}'])
