@@ -183,9 +183,8 @@ class Chain(ProvesItself, Disguises):
         # Z above and below prepares a step, where the names before are defined by Z.
         if (line.written_names - before.written_names) & self.behind(before.names):
             return False
-        if adds_nothing(before.structure, line.structure) and adds_nothing(
-            before.in_names, line.in_names
-        ):
+        alike = adds_nothing(before.structure, line.structure)
+        if alike and adds_nothing(before.in_names, line.in_names):
             return True
         if before.expr != line.expr:
             return False
