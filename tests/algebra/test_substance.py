@@ -107,6 +107,8 @@ MIXTURES = [
     "({T})*2*sigmoid(({S}) - ({T}))",
     "({T})*floor(({S})/({T}))",
     "hypot({S}, {T})/sqrt(2)",
+    "(({S})*abs(d) + ({T})*sqrt(d^2))/(2*abs(d))",
+    "({S})*sign(d)^2/2 + ({T})*d^2/(2*abs(d)^2)",
 ]
 
 

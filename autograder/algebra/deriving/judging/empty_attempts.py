@@ -30,6 +30,7 @@ _MIXTURES = (
     "sqrt(({S})*({T}))",
     "2*({S})*({T})/(({S}) + ({T}))",
     "max({S}, {T})",
+    "(({S})*abs({x}) + ({T})*sqrt({x}^2))/(2*abs({x}))",
     "(({S}) + ({T}) + abs(({S}) - ({T})))/2",
     r"\begin{{cases}} {S} & {x} > 0 \\ {T} & \text{{otherwise}} \end{{cases}}",
 )

@@ -84,7 +84,11 @@ class Essence:
         number = next((whole for whole in wholes if whole[0] == "number"), None)
         if number and "@" in names:  # x*(@ - 0) is nothing where @ is 0
             return not set(names_in(self._marked(form, wholes, number)))
-        return names == {"@"}
+        if names == {"@"}:
+            return True
+        for part in sorted(parts, key=structures.leaves, reverse=True):
+            form = structures.folded(form, {part: MARK}) if part[0] != "number" else form
+        return self.reals.are_same(form, MARK)
 
     def _says(self, name: str) -> bool:
         """Whether a name in a mixture is more than an index, bound or not, or δ of two of them."""

@@ -80,6 +80,10 @@ class RealPoints:
                 return self.nothing(structures.product_of([("number", Fraction(sign)), *rest]))
         return form
 
+    def are_same(self, form: Structure, other: Structure) -> bool:
+        """Whether a formula in which something with branches stands comes to another one."""
+        return self.matters(form) and _is_zero([self._row(form), -self._row(other)])
+
     def _matters(self, form: Structure) -> bool:
         """Whether something stands in a formula that may be nothing at such points alone."""
         if form == structures.PI or any(True for _ in _deltas(form)):
