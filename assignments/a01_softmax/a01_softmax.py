@@ -51,7 +51,7 @@ except ImportError:
 #
 # A small model was trained to go on with texts such as `^BADGEBADGEBADGE`: a few letters from A to J, said again and
 # again. It has read `^BADGE`, and says how likely it thinks each letter is to come next. Beside it stands what is
-# exact.
+# exact. Where do the two differ?
 
 # %% tags=["demonstration"]
 in_echo = {
@@ -79,8 +79,8 @@ if plt:
 # *The picture:* six pairs of bars, one for each letter that may follow. The model gives B 0.287, and C, F, H, I and J
 # 0.104, 0.165, 0.2, 0.066 and 0.11. Exact would be 0.25 for B and 0.15 for each of the others.
 #
-# *What do you see?* Where do numbers come from that are all positive and add up to 1? And what would you change if the
-# model should be surer of itself? Keep your guess: near the end, *In a trained model* comes back to this picture.
+# *A guess:* Where do numbers come from that are all positive and add up to 1? And what would you change if the
+# model should be surer of itself? (Its other 0.068 go to symbols that can't come.) Keep your guess: near the end, *In a trained model* comes back to this picture.
 
 # %% [markdown]
 # ## 1 The function
@@ -423,12 +423,12 @@ curve = None  # {1: (x, y), 2: (x, y), 4: (x, y)}
 
 # %% tags=["demonstration"]
 if plt:
-    moving = np.linspace(-4, 6, 101)
-    curves = np.exp([moving, 0 * moving, 0 * moving + 1])
+    first = np.linspace(-4, 6, 101)
+    curves = np.exp([first, 0 * first, 0 * first + 1])
     curves /= curves.sum(axis=0)
     figure, axis = plt.subplots(figsize=(6, 3), layout="constrained")
     for number, style in enumerate(["-", "--", ":"], 1):
-        axis.plot(moving, curves[number - 1], style, color="black", label=f"$p_{number}$")
+        axis.plot(first, curves[number - 1], style, color="black", label=f"$p_{number}$")
     axis.set(xlabel="$z_1$, while $z_2 = 0$ and $z_3 = 1$", ylabel="probability")
     axis.legend()
     plt.show()

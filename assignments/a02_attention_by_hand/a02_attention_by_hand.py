@@ -55,7 +55,7 @@ except ImportError:
 # ## First a picture
 #
 # The small model of the first notebook has read `^BADGEBA`. Somewhere in it one letter, the last A, looks back at the
-# eight symbols so far: on the left with scores, on the right with weights.
+# eight symbols so far: on the left with scores, on the right with weights. Which symbol does it look at most?
 
 # %% tags=["demonstration"]
 in_echo = {
@@ -81,7 +81,7 @@ if plt:
 # −5.79, 5.31, 3.18 and −0.47. Of the weights D has 0.889, `^` 0.065, the first B 0.043, the first A 0.003, and the
 # others have less than 0.0005.
 #
-# *What do you see?* How do the bars on the right come from those on the left? And why is it D that this A looks for?
+# *A guess:* How do the bars on the right come from those on the left? And why is it D that this A looks for?
 # Keep your guess: near the end, *In a trained model* comes back to this picture.
 
 # %% [markdown]

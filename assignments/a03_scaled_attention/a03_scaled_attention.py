@@ -51,7 +51,7 @@ except ImportError:
 # ## First a picture
 #
 # Weights again, of one part of the small model that reads `^BADGEBADGE`: each row is a letter that looks, each column
-# one that is looked at, in percent. On the left as it was trained, on the right with one thing taken away.
+# one that is looked at, in percent. On the left as it was trained, on the right with one thing taken away. Which?
 
 # %% tags=["demonstration"]
 in_echo = {
@@ -88,14 +88,14 @@ in_echo = {
 
 def draw_echo():
     _, axes = plt.subplots(1, 2, figsize=(8, 4), layout="constrained")
-    for axis, name in zip(axes, ["masked", "unmasked"], strict=True):
+    for axis, name, title in zip(axes, ["masked", "unmasked"], ["as trained", "one thing taken away"], strict=True):
         axis.imshow(in_echo[name], cmap="Blues", vmin=0, vmax=100)
         for i, row in enumerate(in_echo[name]):
             for j, percent in enumerate(row):
                 if percent:
                     axis.text(j, i, percent, ha="center", va="center", fontsize=7, color="white" if percent > 60 else "black")
         letters = list("^BADGEBADGE")
-        axis.set(title=name, xticks=range(11), xticklabels=letters, yticks=range(11), yticklabels=letters, xlabel="key", ylabel="query")
+        axis.set(title=title, xticks=range(11), xticklabels=letters, yticks=range(11), yticklabels=letters, xlabel="key", ylabel="query")
     plt.show()
 
 
@@ -107,7 +107,7 @@ if plt:
 # from the second B on each row has one large number, of 73 to 100 percent. On the right numbers stand on both sides of
 # the diagonal, and the first row rests on the second G with 100 percent.
 #
-# *What do you see?* What was taken away? And what do the large numbers on the left have in common, from the seventh row
+# *A guess:* What could a letter see on the right that it could not see on the left? And what do the large numbers on the left have in common, from the seventh row
 # on? Keep your guess: near the end, *In a trained model* comes back to this picture.
 
 # %% [markdown]

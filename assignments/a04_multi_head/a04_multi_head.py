@@ -45,7 +45,7 @@ except ImportError:
 #
 # The small model has two layers of two heads each. Here each of the four is left out in turn. What is shown is a loss,
 # so less is better: where the next letter has to be guessed (*first pass*), and where it can be known, since it is said
-# again (*on repeats*).
+# again (*on repeats*). Which one is missed most?
 
 # %% tags=["demonstration"]
 in_echo = {  # without head 0.0, 0.1, 1.0, 1.1, and with all of them
@@ -73,7 +73,7 @@ if plt:
 # *The picture:* five pairs of bars. With all heads the loss is 2.17 in the first pass and 0.0006 on repeats. Without
 # head 0.0 they are 2.80 and 1.60, without 0.1 2.28 and 3.82, without 1.0 2.33 and 0.0007, without 1.1 3.46 and 4.93.
 #
-# *What do you see?* Which head would you give up? Is there one that does the work alone? Keep your guess: near the end,
+# *A guess:* Which head would you give up? Is there one that does the work alone? Keep your guess: near the end,
 # *In a trained model* comes back to this picture.
 
 # %% [markdown]

@@ -44,7 +44,7 @@ except ImportError:
 # ## First a picture
 #
 # The small model was trained on texts of 24 symbols. How long may they be? What is shown is how often it is right about
-# a letter that it could know, with the same weights, run in four ways.
+# a letter that it could know, with the same weights, run in four ways. Which of them holds longest?
 
 # %% tags=["demonstration"]
 in_echo = {
@@ -72,7 +72,7 @@ if plt:
 # *The picture:* four lines over the lengths 24, 32, 48 and 96, which all begin at 1. As trained they go on with 0.89,
 # 0.38, 0.14; *squeezed* 0.96, 0.05, 0.12; with a *larger base* 0.90, 0.92, 0.77; with a *window of 8* all are 1.
 #
-# *What do you see?* Its weights don't know what length is. What goes wrong, then, in a text that is longer? And why not
+# *A guess:* Its weights don't know what length is. What goes wrong, then, in a text that is longer? And why not
 # with the window? Keep your guess: near the end, *In a trained model* comes back to this picture.
 
 # %% [markdown]
@@ -517,7 +517,7 @@ if plt:
     moving(draw_rotation, "position of the query", list(range(2, 23, 2)), 2)
 
 # %% [markdown]
-# *The picture:* two arrows from the middle of a circle, which both turn by 0.3 radians for each position. Wherever they
+# *The picture:* two lines from the middle of a circle, the query's solid and the key's dashed, which both turn by 0.3 radians for each position. Wherever they
 # are, the angle between them is the same, 57.3°.
 #
 # What does the score of a fixed query and a fixed key look like, over their distance? The next cell

@@ -52,7 +52,7 @@ except ImportError:
 # ## First a picture
 #
 # Seven parts of the small model add something, one after the other, to one and the same array, the *stream*. Here is
-# how large each of these additions is, and how large the stream is behind it.
+# how large each of these additions is, and how large the stream is behind it. Which part adds most?
 
 # %% tags=["demonstration"]
 in_echo = {
@@ -81,7 +81,7 @@ if plt:
 # the first feed-forward layer 8.5, heads 1.0 and 1.1 1.64 and 3.6, the last feed-forward layer 4.94. The stream grows
 # from 0.65 over 1.55 to 8.9 behind the first block, and to 11.65 at the end.
 #
-# *What do you see?* The stream becomes eighteen times as large. Why does that not trouble the parts that read it? Keep
+# *A guess:* The stream becomes eighteen times as large. Why does that not trouble the parts that read it? Keep
 # your guess: near the end, *In a trained model* comes back to this picture.
 
 # %% [markdown]

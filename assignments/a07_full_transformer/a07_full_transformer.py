@@ -45,7 +45,8 @@ except ImportError:
 # ## First a picture
 #
 # The small model goes on with texts of 24 symbols, in which a few letters are said again and again. Here is what it
-# pays for each place, in nats, beside the least that anybody could pay who knows the rules.
+# pays for each place, in nats, beside the least that anybody could pay who knows the rules. From which place on is nearly
+# nothing left to pay?
 
 # %% tags=["demonstration"]
 in_echo = {
@@ -71,7 +72,7 @@ if plt:
 # *The picture:* two falling curves that nearly coincide. Both begin at 2.3. At places 5 to 8 the model pays 2.07, 1.56,
 # 1.12 and 0.67 nats, the best possible is 1.93, 1.42, 0.94 and 0.5. From place 9 on both pay next to nothing.
 #
-# *What do you see?* Why 2.3 at first, and why nothing at the end? Where does the model lose most, and what might it not
+# *A guess:* Why 2.3 at first, and why nothing at the end? Where does the model lose most, and what might it not
 # know there? Keep your guess: near the end, *In a trained model* comes back to this picture.
 
 # %% [markdown]

@@ -46,8 +46,8 @@ except ImportError:
 # %% [markdown]
 # ## First a picture
 #
-# The small model writes letter by letter. Here is how many products it takes for the next letter, when so many symbols
-# stand there already: once when it computes everything anew for each letter, once when it keeps what it has.
+# The small model writes letter by letter. Here is how many products (*madds*) it takes for the next letter, when so many symbols
+# stand there already: once when it computes everything anew for each letter, once when it keeps what it has. How do the two grow?
 
 # %% tags=["demonstration"]
 in_echo = {"weights": [5296], "per_key": [64], "times_as_much": [12], "per_token": [64], "numbers": [5552]}
@@ -72,7 +72,7 @@ if plt:
 # *The picture:* two curves on a logarithmic axis. With a cache a step takes from 5,360 products for the first symbol to
 # 6,832 for the 24th. Everything anew begins at the same 5,360 and ends at 146,304.
 #
-# *What do you see?* What can be kept, and what has to be computed all the same? The lower curve rises, too: why? Keep
+# *A guess:* What can be kept, and what has to be computed all the same? The lower curve rises, too: why? Keep
 # your guess: near the end, *In a trained model* comes back to this picture.
 
 # %% [markdown]

@@ -49,7 +49,7 @@ except ImportError:
 #
 # The small model may look at all symbols before. Here some of that is taken away: it sees the last few symbols alone,
 # or keeps the few largest weights of each row, or compares in another way, which would be cheaper. What is shown is
-# what a letter costs that could be known; less is better.
+# what a letter costs that could be known; less is better. What can it do without?
 
 # %% tags=["demonstration"]
 in_echo = {
@@ -79,7 +79,7 @@ if plt:
 # The last 2, 4, 6, 8, 12 symbols: 7.36, 6.37, 3.05, 0.0007, 0.0006. The largest 1, 2, 3 weights: 0.0225, 0.0027,
 # 0.0013. The other comparison (elu + 1): 4.0.
 #
-# *What do you see?* Between 6 and 8 symbols something ends. What? And why is a single weight nearly enough? Keep your
+# *A guess:* Between 6 and 8 symbols something ends. What? And why is a single weight nearly enough? Keep your
 # guess: near the end, *In a trained model* comes back to this picture.
 
 # %% [markdown]

@@ -45,7 +45,8 @@ except ImportError:
 # ## First a picture
 #
 # How coarse may the numbers of the small model be before it breaks? On the left they are rounded to fewer and fewer
-# bits, on the right some of its matrices lose rank. What is shown is a loss; less is better.
+# bits, on the right some of its matrices lose rank. What is shown is a loss; less is better. Where does it
+# break?
 
 # %% tags=["demonstration"]
 in_echo = {
@@ -74,7 +75,7 @@ if plt:
 # the loss on repeats: $W_Q$ and $W_K$ with rank 8, 6, 4: 0.005, 0.001, 1.234; $W_V$ and $W_O$ with rank 12, 8, 6:
 # 0.004, 0.34, 2.136.
 #
-# *What do you see?* The matrices on the right are $16 \times 16$. Why do some of them need fewer directions than
+# *A guess:* The matrices on the right are $16 \times 16$. Why do some of them need fewer directions than
 # others? Keep your guess: near the end, *In a trained model* comes back to this picture.
 
 # %% [markdown]

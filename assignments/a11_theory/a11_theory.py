@@ -44,7 +44,8 @@ except ImportError:
 # ## First a picture
 #
 # The small model has read `^BADGEBA` and says that D comes next. What it says is a sum, to which seven of its parts
-# contribute. Here is how much each of them speaks for D.
+# contribute. Here is how much each of them speaks for D. Who speaks
+# loudest?
 
 # %% tags=["demonstration"]
 in_echo = {"votes": [0.5, 0.25, 0.11, -0.25, 1.63, 4.29, 3.83]}
@@ -66,7 +67,7 @@ if plt:
 # *The picture:* seven bars. Embedding 0.5, head 0.0 0.25, head 0.1 0.11, feed-forward 0 −0.25, head 1.0 1.63, head 1.1
 # 4.29, feed-forward 1 3.83.
 #
-# *What do you see?* Head 0.1 says next to nothing. Could it be left out? (You have seen a picture of that, in the
+# *A guess:* Head 0.1 says next to nothing. Could it be left out? (You have seen a picture of that, in the
 # fourth notebook.) Keep your guess: near the end, *In a trained model* comes back to this picture.
 
 # %% [markdown]

@@ -46,7 +46,7 @@ except ImportError:
 #
 # This is how the small model of the course became what it is: its loss, and the mean weights of two of its heads, while
 # it was trained. One of the two looks at the letter before, the other at what stood behind an earlier copy of the same
-# letter.
+# letter. Which comes first?
 
 # %% tags=["demonstration"]
 in_echo = {
@@ -75,7 +75,7 @@ if plt:
 # 0.63, where 0.58 is the least possible. The weight on the letter before rises: 0.14, 0.21, 0.49, 0.83, 1, 1; and so
 # does the weight behind earlier copies: 0.13, 0.33, 0.71, 0.92, 0.97, 0.97.
 #
-# *What do you see?* Which comes first, the fall or the heads? What has the model learned before step 300, when neither
+# *A guess:* Does the loss fall before the heads are there, or behind them? What has the model learned before step 300, when neither
 # is there? Keep your guess: near the end, *In a trained model* comes back to this picture.
 
 # %% [markdown]

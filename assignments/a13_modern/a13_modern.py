@@ -46,7 +46,7 @@ except ImportError:
 # ## First a picture
 #
 # The small model of the first notebook was trained on 24 symbols, and rotates its queries and keys. Now it reads 48. Here is what a symbol costs it in the second half of such a text,
-# in three ways of running the same weights: as they are, with all positions divided by two, and with another base of the rotations.
+# in three ways of running the same weights: as they are, with all positions divided by two, and with another base of the rotations. Which would you take?
 
 # %% tags=["demonstration"]
 in_echo = {"second_half": [2.0, 9.4, 0.3], "guessing": [2.4]}
@@ -69,8 +69,8 @@ if plt:
 # %% [markdown]
 # *The picture:* three bars and a dashed line at 2.4 nats, the price of a guess. As it is the model pays 2.0 nats, with positions halved 9.4, with another base 0.3.
 #
-# *What do you see?* Nothing was trained anew. Why does one way of bringing the distances back into the range that it knows ruin the model, and the other one save it? Keep your guess: the
-# section on longer contexts comes back to this picture.
+# *A guess:* Nothing was trained anew. Both ways make slow rotations slower still. Why does one of them ruin the model, and the other one save it? Keep your guess:
+# *Longer than trained* comes back to this picture.
 
 # %% [markdown]
 # ## 1 The block and the cache

@@ -61,7 +61,7 @@ if plt:
 # %% [markdown]
 # *The picture:* three bars. As a file a byte takes 8 bits, by counted bytes 4.859, by people about 1.
 #
-# *What do you see?* Where does the half come from that counting saves? And where between the last two bars would you expect a small model that has read this course? Keep your guess: you will train it in
+# *A guess:* Where do the three bits come from that counting saves? And where between the last two bars would you expect a small model that has read this course? Keep your guess: you will train it in
 # part 3, and measure it.
 
 # %% [markdown]

@@ -381,7 +381,7 @@ scores.mistakes(
             "The new base leaves the first pair as it is.",
             "With the new base all of the incomplete pairs but one leave their trained range.",
             "With the new base no pair leaves its trained range.",
-            "Either method makes a trained model work at the new length.",
+            "Interpolation leaves the angles between neighbouring tokens as they are.",
         ],
         multiple=True,
     ),
@@ -437,9 +437,9 @@ def slowest_pair_taken_for_all():
 
 
 @statements.misconception()
-def quality_thought_a_theorem():
-    """You marked “Either method makes a trained model work at the new length”.
+def neighbours_thought_untouched():
+    """You marked “Interpolation leaves the angles between neighbouring tokens as they are”.
 
-    That depends on training; neither is a theorem.
+    Every angle is divided by s, small ones too.
     """
     return "ABCE"
