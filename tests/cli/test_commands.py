@@ -24,6 +24,7 @@ COMMANDS = [
     "grade-file",
     "gradescope",
     "init",
+    "look",
     "new",
     "plan",
     "portfolio",
@@ -37,7 +38,17 @@ COMMANDS = [
 ]
 
 #: What needs arguments, or no course.
-TAKING_MORE = ("doctor", "essays", "extension", "grade-file", "gradescope", "init", "new", "worker")
+TAKING_MORE = (
+    "doctor",
+    "essays",
+    "extension",
+    "grade-file",
+    "gradescope",
+    "init",
+    "look",
+    "new",
+    "worker",
+)
 
 
 def run(monkeypatch, capsys, *arguments):
