@@ -176,8 +176,9 @@ def best_s():
 
 @best_s.alternative
 def where_the_steps_end(best_steps):
-    """What the student's own equations end in."""
-    return best_steps.end
+    """What the student's own last equation says of s, on whichever side that stands."""
+    left, _, right = best_steps.texts[-1].partition("#")[0].partition("=")
+    return left if right.strip() == "s" else right
 
 
 best_s.mistakes(
