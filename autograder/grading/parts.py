@@ -87,19 +87,10 @@ def _with_mistakes(exercise: Exercise, items: Sequence[Item], true: Known, own: 
         replace(item, mistake=_mistake(part, item, true[part.name], own.given.get(part.name)))
         for part, item in zip(exercise.parts, items, strict=True)
     ]
-    idle: dict[str, Item] = {}
-    for item in sorted(found, key=lambda item: item.max_score):
-        answer = own.given.get(item.name)
-        if item.mistake and is_trivial(answer, true[item.name]):
-            idle[item.mistake] = item
-    return [
-        replace(item, mistake="")
-        if item.mistake
-        and is_trivial(own.given.get(item.name), true[item.name])
-        and idle[item.mistake] is not item
-        else item
-        for item in found
-    ]
+    idle = [i for i in found if i.mistake and is_trivial(own.given.get(i.name), true[i.name])]
+    dearest = {i.mistake: i.name for i in sorted(idle, key=lambda i: i.max_score)}
+    others = {i.name for i in idle} - {*dearest.values()}
+    return [replace(i, mistake="") if i.name in others else i for i in found]
 
 
 def _mistake(part: Part, item: Item, right: Any, answer: Any) -> str:

@@ -28,7 +28,6 @@ exercise = Exercise(
     ],
 )
 
-LESSONS, SENTENCES = data_file("a14_text/course.txt"), data_file("a14_text/sentences.txt")
 Z = 1.96
 ASKED = {
     "softmax": ("Softmax.", "softmax function", "sigmoid"),
@@ -72,7 +71,7 @@ def draw(rng):
 @cache
 def lessons():
     """The text on which models are trained."""
-    return LESSONS.read_text(encoding="utf-8")
+    return data_file("a14_text/course.txt").read_text(encoding="utf-8")
 
 
 @cache
@@ -91,7 +90,7 @@ def joined_lessons():
 def pool():
     """Sentences that stand in the lessons: in one line, over the end of one; and that don't."""
     known, broken, altered = [], [], []
-    for each in SENTENCES.read_text(encoding="utf-8").splitlines():
+    for each in data_file("a14_text/sentences.txt").read_text(encoding="utf-8").splitlines():
         (known if each in lessons() else broken if each in joined_lessons() else altered).append(
             each
         )

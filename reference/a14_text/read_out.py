@@ -27,14 +27,13 @@ exercise = Exercise(
 )
 
 
-LESSONS = data_file("a14_text/course.txt")
 ASKED = ("scores are divided", "square root", "number of heads", "the score")
 
 
 @cache
 def lessons():
     """The text on which models are trained."""
-    return LESSONS.read_text(encoding="utf-8")
+    return data_file("a14_text/course.txt").read_text(encoding="utf-8")
 
 
 def counted(text):

@@ -22,7 +22,6 @@ exercise = Exercise(
     ],
 )
 
-MERGES = data_file("a14_text/merges.npy")
 SIZES = np.array([256, 320, 384, 512, 640, 768, 1000])
 TOKENS = np.array([351405, 235263, 205277, 173990, 156892, 145383, 130834])
 #: Blocks and widths for which neither the smallest nor the largest vocabulary is the best. Most
@@ -70,7 +69,7 @@ bytes_per_token.mistakes(
 def mean_of_the_vocabulary():
     """You took the mean over the vocabulary. Common tokens count as often as they stand."""
     size = [1] * 256
-    for one, two in np.load(MERGES).astype(int).tolist():
+    for one, two in np.load(data_file("a14_text/merges.npy")).astype(int).tolist():
         size.append(size[one] + size[two])
     return [np.mean(size[:V]) for V in SIZES]
 

@@ -39,7 +39,6 @@ exercise = Exercise(
 
 # Losses at STEPS, means of up to five steps, of four runs that differ in their rates alone: by
 # seed. bench/reading.py measures them.
-LESSONS, MERGES = data_file("a14_text/lessons.npz"), data_file("a14_text/merges.npy")
 STEPS = (1, 5, 10, 20, 40, 70, 100, 150, 200, 300, 400, 500)
 CURVES = (
     {
@@ -339,14 +338,14 @@ def in_order(seed, d, text):
 
 def lessons():
     """The ids of all lessons, by their numbers."""
-    with np.load(LESSONS) as file:
+    with np.load(data_file("a14_text/lessons.npz")) as file:
         return {name: file[name].astype(int) for name in file.files}
 
 
 def lengths():
     """How many bytes each token has."""
     found = [1] * 256
-    for one, two in np.load(MERGES)[: V - 256]:
+    for one, two in np.load(data_file("a14_text/merges.npy"))[: V - 256]:
         found.append(found[one] + found[two])
     return np.array(found)
 

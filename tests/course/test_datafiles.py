@@ -20,6 +20,7 @@ from autograder.course.submissions.keys import Keys
 from autograder.delivery import nbgrader_settings
 from autograder.delivery.department.releasing import generate, hand_out
 from autograder.delivery.nbgrader.agreement import disagreements
+from autograder.exercise.words.loading import load_module
 
 CONFIG = """
 c = get_config()
@@ -95,6 +96,15 @@ def release(course):
 
 def data(course):
     return course.root / "assignments/a01_first/data"
+
+
+def test_a_function_finds_those_of_its_own_course(course, tmp_path):
+    words = load_assignment(course, "a01_first").exercises["reading"].parts[1]
+    other = tmp_path / "other" / "reference" / "a01_first" / "plain.py"
+    other.parent.mkdir(parents=True)
+    other.write_text("")
+    load_module(other)
+    assert words() == 3
 
 
 def test_they_are_released_as_they_are_and_known_by_their_hashes(course, tmp_path):

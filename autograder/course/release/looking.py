@@ -1,7 +1,7 @@
 """What looks.json holds, where a course offers looks: right answers in boxes that answers open.
 
-A notebook is given to everybody, so that what it can tell it tells whoever asks, as often as he
-asks, and no one learns of it.  What stands against trying all answers is that there are too many:
+A notebook is given to everybody, so that what it can tell it tells whoever asks, as often as they
+ask, and no one learns of it.  What stands against trying all answers is that there are too many:
 a part is offered where its answers are numbers of which trying takes a processor a week or more
 (`plausible`).
 """
@@ -155,24 +155,20 @@ def _boxes(
     contents: dict[str, dict[str, Any]] = {
         rounded(right, grid, shift): {"right": listed(right, 12)}
     }
-    for place, wrong in mistaken(part, known):
+    for number, wrong in mistaken(part, known):
         numbers = np.ravel(np.asarray(wrong, float))
         if numbers.shape == right.shape and np.isfinite(numbers).all():
-            says = part.misconceptions[place].feedback
+            says = part.misconceptions[number].feedback
             contents.setdefault(rounded(numbers, grid, shift), {"says": says})
-    place_, code = (
-        place_of(course.id, exercise.id, part.name, variant),
-        code_of(course, exercise.id, part.name, variant),
-    )
-    keys = {
-        cells: key_of(place_, code, cells, _hidden(course, place_, cells)) for cells in contents
-    }
+    place = place_of(course.id, exercise.id, part.name, variant)
+    code = code_of(course, exercise.id, part.name, variant)
+    keys = {cells: key_of(place, code, cells, _hidden(course, place, cells)) for cells in contents}
     found: LookBoxes = {
         "shift": shift,
         "locked": sorted(locked(keys[cells], content) for cells, content in contents.items()),
     }
     if code:
-        found["seal"] = seal_of(place_, code)
+        found["seal"] = seal_of(place, code)
     return found
 
 

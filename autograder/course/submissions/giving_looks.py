@@ -1,4 +1,4 @@
-"""Give a student the code that opens a look, and write down that he has it."""
+"""Give a student the code that opens a look, and write down who has it."""
 
 from __future__ import annotations
 

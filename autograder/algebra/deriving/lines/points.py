@@ -5,6 +5,7 @@ from __future__ import annotations
 import cmath
 import functools
 import hashlib
+import math
 from collections.abc import Callable
 
 from autograder.algebra.deriving.lines import structure as structures
@@ -34,6 +35,28 @@ KNOWN: dict[str, Callable[..., complex]] = {
     "sech": lambda x: 1 / cmath.cosh(x),
     "csch": lambda x: 1 / cmath.sinh(x),
 }
+
+
+def worked_out(
+    form: Structure, of: Callable[[Structure], complex], otherwise: Callable[[], complex]
+) -> complex:
+    """Return what a formula comes to, by what its parts do; ``otherwise`` of all else."""
+    match form[0]:
+        case "number":
+            return complex(form[1])
+        case "name" if form == structures.E:
+            return complex(cmath.e)
+        case "name" if form == structures.PI:
+            return complex(cmath.pi)
+        case "sum":
+            return sum(map(of, form[1]))
+        case "product":
+            return math.prod(map(of, form[1]))
+        case "power":
+            return of(form[1]) ** of(form[2])
+        case "call" if form[1] in KNOWN:
+            return complex(KNOWN[form[1]](*map(of, form[3])))
+    return otherwise()
 
 
 class Points:
@@ -72,27 +95,12 @@ class Points:
                 raise ValueError("no value")
             return complex(values[place if place < POINTS else place - POINTS])
 
-        match form[0]:
-            case "number":
-                return complex(form[1])
-            case "name" if form == structures.E:
-                return complex(cmath.e)
-            case "name" if form == structures.PI:
-                return complex(cmath.pi)
-            case "sum":
-                return sum(map(of, form[1]))
-            case "product":
-                result = complex(1)
-                for factor in form[1]:
-                    result *= of(factor)
-                return result
-            case "power":
-                return of(form[1]) ** of(form[2])
-            case "call" if form[1] in KNOWN:
-                return complex(KNOWN[form[1]](*map(of, form[3])))
-            case "call" if form[1] in BRANCHING and form[3] and not self.binds(form):
+        def otherwise() -> complex:
+            if form[0] == "call" and form[1] in BRANCHING and form[3] and not self.binds(form):
                 return self.branches.value(form, place)
-        return self._drawn(form, place)
+            return self._drawn(form, place)
+
+        return worked_out(form, of, otherwise)
 
     @staticmethod
     def _drawn(form: Structure, place: int) -> complex:

@@ -19,7 +19,7 @@ import numpy as np
 from autograder.algebra.deriving.lines import structure as structures
 from autograder.algebra.deriving.lines.bound_indices import BoundIndices
 from autograder.algebra.deriving.lines.branches import BRANCHING
-from autograder.algebra.deriving.lines.points import KNOWN
+from autograder.algebra.deriving.lines.points import worked_out
 from autograder.algebra.deriving.lines.structure import Structure
 
 PLACES = 32
@@ -123,24 +123,13 @@ class RealPoints:
         def of(part: Structure) -> complex:
             return self._value(part, place)
 
-        match form[0]:
-            case "number":
-                return complex(form[1])
-            case "name" if form == structures.E:
-                return complex(math.e)
-            case "name" if form == structures.PI:
-                return complex(math.pi)
-            case "sum":
-                return sum(map(of, form[1]))
-            case "product":
-                return math.prod(map(of, form[1]))
-            case "power":
-                return of(form[1]) ** of(form[2])
-            case "call" if form[1] in KNOWN:
-                return complex(KNOWN[form[1]](*map(of, form[3])))
-            case "call" if form[1] in _BRANCHES and form[3] and not self.bound.binds(form):
-                return complex(_BRANCHES[form[1]](*map(of, form[3])))
-        return self._drawn(form, place)
+        def otherwise() -> complex:
+            word = form[1] if form[0] == "call" and form[3] else ""
+            if word in _BRANCHES and not self.bound.binds(form):
+                return complex(_BRANCHES[word](*map(of, form[3])))
+            return self._drawn(form, place)
+
+        return worked_out(form, of, otherwise)
 
     def _drawn(self, form: Structure, place: int) -> complex:
         seed = hashlib.sha256(f"{place} {form!r}".encode()).digest()
