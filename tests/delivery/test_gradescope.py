@@ -71,10 +71,11 @@ def in_a_bare_root(root):
     command = ["bwrap", "--die-with-parent", "--unshare-net", "--ro-bind", "/usr", "/usr"]
     for name in ("lib", "lib64", "bin"):
         command += ["--symlink", f"usr/{name}", f"/{name}"]
-    command += ["--ro-bind", "/dev/null", "/usr/bin/bwrap", "--proc", "/proc", "--dev", "/dev"]
+    command += ["--proc", "/proc", "--dev", "/dev"]
     for folder in reversed(Path(base).parents[:-1]):  # anybody may enter, wherever it comes from
         command += ["--perms", "0755", "--dir", str(folder)]
     command += ["--tmpfs", "/tmp", "--ro-bind", base, base, "--bind", str(root), "/autograder"]
+    command += ["--ro-bind", "/dev/null", "/usr/bin/bwrap"]  # last: Python may lie in /usr, too
     command += ["--ro-bind", sys.prefix, "/autograder/venv", "--clearenv"]
     command += ["--setenv", "PATH", "/usr/bin:/bin", "--chdir", "/"]
     rights = ["--cap-drop", "CAP_SYS_ADMIN"] if os.getuid() == 0 else ["--unshare-user"]
