@@ -13,7 +13,8 @@ import numpy as np
 from autograder.exercise import Mismatch
 from autograder.exercise.cache import deepcopied
 from autograder.exercise.words.part import computation
-from autograder.sandbox.wire.requests import Request, WithArguments
+from autograder.sandbox.wire import Numbers, Tensor
+from autograder.sandbox.wire.requests import Call, Request, WithArguments
 from autograder.student.kinds_of_results import as_asked, as_numbers, other_kind
 
 
@@ -52,10 +53,13 @@ class Expectation:
         anything may come.
     run
         The same for an expensive call.
+    plain
+        The same for calls that are not among `answers`.
     """
 
     answers: tuple[tuple[Hashable, Any], ...] = ()
     run: Any = None
+    plain: Any = None
 
     def answered(self, number: int, request: Request, value: object) -> Any:
         """Return the answer to a request, the so-and-so-manieth, in the form that is asked for.
@@ -66,7 +70,9 @@ class Expectation:
             If it is of another kind.
         """
         key, right = self.answers[number] if number < len(self.answers) else ("", None)
-        return _held(value, right) if key == asking(request) else value
+        if key == asking(request):
+            return _held(value, right)
+        return _held(value, self.plain) if isinstance(request, Call) else value
 
     def trained(self, value: object) -> Any:
         """Return what came of an expensive call, with numbers for tensors."""
@@ -99,4 +105,23 @@ def _held(value: object, right: object) -> Any:
         return value
     if wrong := other_kind(value, right):
         raise Mismatch(wrong)
-    return as_asked(value, right)
+    return _going_back(as_asked(value, right), value)
+
+
+def _going_back(asked: Any, came: object, *, inside: bool = False) -> Any:
+    """Return an answer in the form that is asked for, with tensors that go back as tensors.
+
+    Only what is inside something that the function has made, such as the arrays of a state: what
+    it returns by itself are numbers, and a check may ask with them as with its own.
+    """
+    if isinstance(asked, dict) and isinstance(came, dict):
+        return {key: _going_back(asked[key], came[key], inside=True) for key in asked}
+    if isinstance(asked, list | tuple) and isinstance(came, list | tuple):
+        kept = inside or isinstance(asked, list)
+        return type(asked)(
+            _going_back(each, its, inside=kept or isinstance(each, tuple))
+            for each, its in zip(asked, came, strict=True)
+        )
+    if inside and isinstance(came, Tensor) and isinstance(asked, np.ndarray | Tensor):
+        return came.array.view(Numbers)
+    return asked

@@ -24,7 +24,7 @@ from autograder.sandbox.inside.desk import Desk
 from autograder.sandbox.inside.handles import Objects
 from autograder.sandbox.meters.layers import watching
 from autograder.sandbox.replies import one_line
-from autograder.sandbox.wire import decode, encode_parts
+from autograder.sandbox.wire import Numbers, decode, encode_parts
 from autograder.sandbox.wire.requests import Outline, Request, WithArguments
 from autograder.student.travelling import READABLE
 
@@ -57,7 +57,7 @@ class Local(Callee):
         # With copies, as they come over the wire; are these changed?
         given = tuple(request.args), request.kwargs
         passed = deepcopied(given)
-        args, kwargs = _arguments(*passed)
+        args, kwargs = _arguments(*_plain(passed))
         answer = self._done(replace(request, args=args, kwargs=kwargs))
         return answer if same(passed, given) else replace(answer, modified=True)
 
@@ -92,6 +92,15 @@ def _arguments(
     """Return arguments with what is given besides data in its place, made from its source."""
     request = portable(args, kwargs)
     return _objects.arguments(request) if request["given"] else (args, kwargs)
+
+
+def _plain(value: Any) -> Any:
+    """Return arguments with arrays where a submission gets its tensors back; nothing is copied."""
+    if isinstance(value, Numbers):
+        return np.asarray(value)
+    if type(value) in (list, tuple):
+        return type(value)(map(_plain, value))
+    return {key: _plain(entry) for key, entry in value.items()} if type(value) is dict else value
 
 
 @remembered(size=100)

@@ -12,7 +12,7 @@ from autograder.exercise.checks.clocks import Curve
 from autograder.exercise.checks.gpu_checks import Timing
 from autograder.exercise.checks.work import Measured
 from autograder.exercise.words.given import FIRST_KEY
-from autograder.grading.answering import Expectation, Recorded, apart
+from autograder.grading.answering import Expectation, Recorded, annotated, apart
 from autograder.grading.callee import Callee
 from autograder.grading.ours import Ours
 from autograder.grading.proxies import Gradients, Object, held
@@ -201,7 +201,8 @@ class Recorder:
         """
         if solution.__name__ not in self.borrowed:
             own = self.callee.own(solution) if self._following else None
-            self.borrowed[solution.__name__] = other = Recorder(own or solution)
+            asked = Expectation(plain=annotated(solution))
+            self.borrowed[solution.__name__] = other = Recorder(own or solution, asked=asked)
             other.reference = solution
         return self.borrowed[solution.__name__]
 

@@ -7,8 +7,13 @@ import pytest
 
 from autograder.course.proofs.odd_results import ODD, odd_result_problems
 from autograder.exercise import Exercise, agree, require
+from autograder.exercise.cache import deepcopied
+from autograder.grading.answering import Expectation
 from autograder.grading.checks import grade_checks
+from autograder.grading.recorder import Recorder
 from autograder.sandbox import Tensor
+from autograder.sandbox.wire import decode, encode_parts
+from autograder.sandbox.wire.requests import Call
 from autograder.student.kinds_of_results import as_asked, other_kind
 
 MISSING = "None (is a `return` missing?)"
@@ -174,3 +179,34 @@ def test_a_check_that_withholds_for_an_odd_result_is_a_problem(monkeypatch):
     told = "`has_entries` can't decide where the result is empty: grader_error"
     problems = odd_result_problems(exercise.functions[0], "")
     assert any(problem.startswith(told) for problem in problems)
+
+
+def state(*, torch):
+    """What a function keeps: arrays, at any depth, that are tensors where it is written so."""
+    array = wire_tensor([1.0, 2.0]) if torch else np.array([1.0, 2.0])
+    return {"K": array, "layers": [array, (array, 3)]}
+
+
+class TestTensorsThatAFunctionKeeps:
+    asked = Expectation(plain=(state(torch=False), np.zeros(2)))
+
+    def answered(self, value):
+        return self.asked.answered(0, Call((), {}), value)
+
+    def test_stand_as_numbers_for_a_check(self):
+        found, output = self.answered((state(torch=True), wire_tensor([3.0, 4.0])))
+        np.testing.assert_equal(found["layers"][1][0] + output, [4, 6])
+        assert type(output) is type(2 * found["K"]) is np.ndarray
+
+    def test_go_back_as_tensors(self):
+        found, output = self.answered((state(torch=True), wire_tensor([3.0, 4.0])))
+        header, buffers = encode_parts((deepcopied(found), found["K"][:1], output, 2 * found["K"]))
+        came, part, single, doubled = decode(header, b"".join(buffers))
+        for each in (came["K"], came["layers"][0], came["layers"][1][0], part):
+            assert isinstance(each, Tensor) and each.dtype == "float32"
+        assert type(single) is type(doubled) is np.ndarray
+
+    def test_are_arrays_for_functions_of_ours(self):
+        found, _ = self.answered((state(torch=True), wire_tensor([3.0, 4.0])))
+        came = Recorder(lambda state: dict(state, K=state["K"].copy()))(found)
+        assert type(came["K"]) is type(came["layers"][1][0]) is np.ndarray

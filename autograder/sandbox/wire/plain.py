@@ -56,6 +56,19 @@ class Tensor:
     array: np.ndarray[Any, Any]
 
 
+class Numbers(np.ndarray[Any, Any]):
+    """The numbers of a tensor that stands in what somebody made: they go back as a tensor.
+
+    A copy and a part go back so, too, but not what is computed from them.
+    """
+
+    def __array_wrap__(
+        self, array: np.ndarray[Any, Any], context: Any = None, return_scalar: bool = False
+    ) -> Any:
+        """Return what an operation gave as what it is: numbers."""
+        return array[()] if return_scalar else np.asarray(array)
+
+
 class Unordered(list[Any]):
     """The entries of a set, which came in any order."""
 
