@@ -203,7 +203,8 @@ class TestTensorsThatAFunctionKeeps:
         header, buffers = encode_parts((deepcopied(found), found["K"][:1], output, 2 * found["K"]))
         came, part, single, doubled = decode(header, b"".join(buffers))
         for each in (came["K"], came["layers"][0], came["layers"][1][0], part):
-            assert isinstance(each, Tensor) and each.dtype == "float32"
+            assert isinstance(each, Tensor)
+            assert each.dtype == "float32"
         assert type(single) is type(doubled) is np.ndarray
 
     def test_are_arrays_for_functions_of_ours(self):
