@@ -1145,7 +1145,7 @@ your_numbers("echo_lora")
 #
 # 1. `new`: train on `sentences(2, 3, …)` alone, with the mean loss of the letters that are known. Your 64 numbers, four rows of 16: `A[0]` and `B[:, 0]` of the queries' layer, then of the keys'. A known letter of such sentences shall cost at most 0.05 nats on the average.
 # 2. `losses`: the model with the numbers that you hand in as `new`, on two sentences of 24 symbols, `^` and your motif `short`, or `long`, again and again: what does a known letter cost on the average, in nats? Two numbers. The first letter that is known is the second one of the second pass.
-# 3. `both`: four rows as before, which do both: a known letter costs at most 0.05 nats with motifs of two and three letters, and at most 0.005 with those of four to eight.
+# 3. `both`: four rows as before, which do both: a known letter costs at most 0.05 nats with motifs of two and three letters, and at most 0.005 with those of four to eight. However you come by them.
 # 4. `forgets`: why did the first training make the old motifs dearer?
 
 # %% exercise="echo_lora"
@@ -1155,7 +1155,8 @@ both = None     # four rows of 16 numbers
 forgets = None  # one of "A", "B", "C", "D"
 
 # %% [markdown]
-# **Where you meet this.** Who adapts a large model to one task sees it get worse at others, which is called *catastrophic forgetting* since McCloskey and Cohen (1989). The usual remedy is the one that you have found. With LoRA there is another one: the factors are a
+# **Where you meet this.** Who adapts a large model to one task sees it get worse at others, which is called *catastrophic forgetting* since McCloskey and Cohen (1989). The usual remedy is to go on with some of the old data. Another one is to go only part of
+# the way, to weights between the old and the new ones (Wortsman et al., 2022). With LoRA there is a third: the factors are a
 # small file of their own, and may be taken off again.
 
 # %% [markdown]

@@ -603,10 +603,74 @@ if plt:
 #
 # Most of the fall comes before step 300, while both heads are weak. They appear together, between 300 and 700 steps, and the loss falls on to 0.67;
 # in the finished model neither is of use without the other, as the fourth notebook showed. Two things helped to make them so clear: noise on the
-# stream, and, from step 601 on, a penalty on the entropy of the first layer's rows. You have trained a model of your own now. Do its heads appear at a certain step?
+# stream, and, from step 601 on, a penalty on the entropy of the first layer's rows. You have trained a model of your own now. What does it pay beside this one?
 #
 # *Where you meet this.* This training saw 2,944,000 letters, which took some $9.8 \cdot 10^{10}$ floating-point operations, six per weight and letter. Llama-2-7B saw
 # $2 \cdot 10^{12}$ tokens, with some $8.1 \cdot 10^{22}$.
+
+# %% [markdown]
+# ### Your own model beside echo
+#
+# Train one that can be compared: the same class and the same loop, on this language, which is called echo as well. A sentence is `^` and a motif of four to eight different letters from A to J, said again and
+# again up to 24 symbols. All lengths are equally likely, and all motifs of a length.
+#
+# - `Transformer(11, 32, 2, 64, 2, rng)`: 43,819 numbers, nearly eight times those of the small model.
+# - Its encoder has nothing to read: the source of each sentence is a single `^`, id 0. The decoder gets `ids[:, :-1]`, and the labels are `ids[:, 1:]`.
+# - Six hundred steps with batches of 32 new sentences and a rate of at most 0.005 take some ten seconds. The loss should end near 0.6.
+#
+# The small model runs on your own code of the seventh notebook. The next cells bring it, and the numbers of both.
+
+# %%
+carry("echo_reads")
+
+# %%
+LETTERS = "^ABCDEFGHIJ"
+echo_numbers = {name: array.astype(float) for name, array in np.load("echo.npz").items()}
+
+
+def sentences(motifs):
+    """Return ids (B, 24), each row ^ and a motif again and again, and the lengths of the motifs (B,)."""
+    said = [("^" + 6 * motif)[:24] for motif in motifs]
+    return np.array([[LETTERS.index(letter) for letter in row] for row in said]), np.array([len(motif) for motif in motifs])
+
+
+print({name: array.shape for name, array in echo_numbers.items()}, sentences(["BADGE"])[0].tolist())
+
+# %%
+your_numbers("echo_beside")
+
+# %% [markdown]
+# A sentence has letters of three kinds: those of the *first pass*, as many as the motif is long; the *return*, the next letter, with which the motif begins again; and all behind it, which are *known*. In `^BADGEBADGE…` the first five letters are
+# new, the second B is the return, and from the second A on everything is known.
+#
+# 1. `costs(logits, ids, lengths)`: three numbers, what a letter costs on average in the first pass, at the return, and where it is known, in nats. Average once, over all letters of a kind in all sentences. `logits` has the shape $(B, n, V)$, `ids` $(B, n + 1)$: the row at a symbol
+#    predicts the symbol behind it.
+# 2. `least`: what would these ten sentences cost somebody who knows the rules, and nothing else? Two numbers: in the first pass, and at the return. (What is known costs nothing.)
+# 3. `echoes`: what they cost the small model, with `echo_logits(ids, echo_numbers)` for one sentence at a time. Three numbers.
+# 4. `own`: what they cost your model. Three numbers; it has learned if a letter that is known costs at most 0.15 nats. Write them into the cell, so that nothing is trained when you hand in.
+# 5. `apart`: put the three rows below each other. Both models pay nearly the same, and one has nearly eight times as many numbers. What follows?
+
+# %% exercise="echo_beside"
+import numpy as np
+
+least = None   # two numbers: first pass, return
+echoes = None  # three numbers: first pass, return, known
+own = None     # three numbers, of your own model
+apart = None   # one of "A", "B", "C", "D"
+
+
+def costs(logits: "array (B, n, V)", ids: "whole numbers (B, n + 1)", lengths: "whole numbers (B,)") -> "three numbers":
+    """What a letter costs in the first pass, at the return, and where it is known.
+
+    >>> ids, lengths = sentences(["BADGE", "FACE"])
+    >>> np.round(costs(np.zeros((2, 23, 11)), ids, lengths), 4).tolist()
+    [2.3979, 2.3979, 2.3979]
+    """
+    raise NotImplementedError
+
+# %% [markdown]
+# *To try, without points.* Look at your decoder's maps under `decoder.0.self` and `decoder.1.self`, as in *Inside the trained model*: is there a head that looks at the letter before, and one that looks behind an earlier copy? Train
+# with other seeds: are they the same heads?
 
 # %% [markdown]
 # ## What you can do now

@@ -178,6 +178,12 @@ def both():
     return BOTH / 100
 
 
+@both.alternative
+def smaller():
+    """The first factors, all of them smaller: half of the change forgets less than half as much."""
+    return 0.8 * NEW / 100
+
+
 both.mistakes(
     old_words_forgotten=(
         NEW / 100,

@@ -19,6 +19,7 @@ POINTS = {
     "cap_classify": 4 + 8 + 2,
     "cap_attention": 3 + 3 + 3 + 2 + 2,
     "cap_benchmark": 4 + 2 + 3,
+    "echo_beside": 3,
 }
 
 
@@ -219,3 +220,43 @@ class TestBenchmark:
         assert benchmark.shown_by(measured[[0, 3, 2, 1]]) == "rows exchanged"
         with pytest.raises(Undecided):
             benchmark.shown_by(measured[[0, 1, 2, 1]])
+
+
+class TestEchoBeside:
+    def test_the_least_and_what_echo_pays_are_the_thread_s(self):
+        m = module("echo_beside")
+        rng = np.random.default_rng(0)
+        motifs = ["".join(rng.permutation([*"ABCDEFGHIJ"])[: 4 + i % 5]) for i in range(50)]
+        assert m.least.compute(motifs) == pytest.approx([2.058, 0.9575], abs=1e-3)
+        paid = m.of_echo(m.costs, motifs)
+        np.testing.assert_allclose(paid, [2.166, 1.132, 0.00064], rtol=0.08)
+
+    def test_the_notebook_s_own_class_learns_it_as_the_notebook_says(self):
+        m, helpers = module("echo_beside"), module("cap_seq2seq")
+        rng, own = np.random.default_rng(1), np.random.default_rng(2)
+        made = module("cap_forward").Transformer(11, 32, 2, 64, 2, rng)
+        weights = {name: array.astype(np.float32) for name, array in made.weights.items()}
+        assert sum(array.size for array in weights.values()) == 43_819
+
+        def motif():
+            return "".join(own.permutation([*m.LETTERS[1:]])[: own.integers(4, 9)])
+
+        def gradients():
+            ids, _ = m.sentences([motif() for _ in range(32)])
+            steps = helpers.Pass(weights, 2)
+            logits, back = steps.translate(np.zeros((32, 1), int), ids[:, :-1])
+            loss, slope = helpers.cross_entropy(logits, ids[:, 1:])
+            back(slope)
+            return loss, steps.grads
+
+        def rate(step):
+            return np.float32(0.005 * min(1, step / 50) * (1 - 0.95 * step / 600))
+
+        losses = list(helpers.adam(weights, gradients, 600, rate))
+        assert 0.58 < np.mean(losses[-20:]) < 0.66
+        ids, lengths = m.sentences([motif() for _ in range(10)])
+        made.weights = weights
+        logits = made.decode(made.encode(np.zeros((10, 1), int)), ids[:, :-1])
+        paid = m.costs(np.asarray(logits, float), ids, lengths)
+        assert m.told(paid) == "learned"
+        assert paid[2] < m.LEARNED / 5
