@@ -5,7 +5,8 @@ import sympy
 from sympy import KroneckerDelta, Rational, cos, exp, log, pi, sin, sqrt
 
 from autograder.algebra import ParseError, equivalent, parse
-from autograder.algebra.building.builder import Builder
+from autograder.algebra.building.builders import BUILDERS
+from autograder.algebra.building.construction import Construction
 from autograder.algebra.building.functions import Diff, Factorial, Max, Norm, Transpose, tanh
 from autograder.algebra.building.library import CALLS, FUNCTIONS
 from autograder.algebra.building.parse import read
@@ -212,7 +213,7 @@ MATRIX_TEXTS = [
 @pytest.mark.parametrize(("text", "expected"), MATRIX_TEXTS)
 def test_matrices_are_built(text, expected):
     tree = read_tree(text, implicit=False, functions=frozenset(CALLS))
-    value = Builder(text, Scope(None, {}), FUNCTIONS).build(tree)
+    value = Construction(text, Scope(None, {}), FUNCTIONS, BUILDERS).build(tree)
     assert value == expected
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import sympy
 
-from autograder.algebra.building.construction import hashable
+from autograder.algebra.building.construction import Construction, hashable
 from autograder.algebra.building.elementary import FUNCTIONS as COMPUTED
 from autograder.algebra.building.functions import MAX_FACTORIAL, Diff, Limit
 from autograder.algebra.building.library import (
@@ -19,8 +19,9 @@ from autograder.algebra.building.library import (
     WrongArguments,
 )
 from autograder.algebra.building.numeric import LARGEST, Evaluator, Undefined, shared_context
+from autograder.algebra.building.operations import matrix
 from autograder.algebra.building.piecewise import Condition, chosen, completes, holds
-from autograder.algebra.building.running_index import Running, index_problem
+from autograder.algebra.building.running_index import bind, index_problem
 from autograder.algebra.building.sizes import bits, is_in_range
 from autograder.algebra.reading.tree import Node, indicator, written_delta
 
@@ -30,129 +31,138 @@ _NEAR = 1e-9  # as in reading/magnitudes.py
 _OF_MATRICES = ("norm", "abs", "transpose", "diag", "trace", "tr", "det")
 
 
-class Applied(Running):
-    """Build what is applied to arguments."""
+def call(site: Construction, node: Node, depth: int) -> Any:
+    """Build a call, or what is written as one."""
+    word, args = node.token.text, node.children
+    if word in BINDERS and word not in site.functions:
+        return bind(site, node, depth)
+    if word == "Matrix" and len(args) == 1 and args[0].kind == "list":
+        return matrix(site, args[0], depth)
+    if word == "cases" and word not in site.functions:
+        return _cases(site, node, depth)
+    if word == "diff" or word == "Derivative":
+        return _derivative(site, node, depth)
+    if word == "Largest":
+        raise site.fail("the largest over an index is not read here: write max(a, b)", node)
+    if word in LIMITS and word not in site.functions:
+        return _limit(site, node, depth)
+    if site.scope.has_delta and (
+        delta := written_delta(node, lambda word: site.scope.find(word) is not None)
+    ):
+        return site.build(delta, depth)
+    return apply_function(site, word, [site.build(argument, depth) for argument in args], node)
 
-    def _matrix(self, node: Node, depth: int) -> Any:
-        raise NotImplementedError
 
-    def _call(self, node: Node, depth: int) -> Any:
-        word, args = node.token.text, node.children
-        if word in BINDERS and word not in self.functions:
-            return self._bind(node, depth)
-        if word == "Matrix" and len(args) == 1 and args[0].kind == "list":
-            return self._matrix(args[0], depth)
-        if word == "cases" and word not in self.functions:
-            return self._cases(node, depth)
-        if word == "diff" or word == "Derivative":
-            return self._derivative(node, depth)
-        if word == "Largest":
-            raise self.fail("the largest over an index is not read here: write max(a, b)", node)
-        if word in LIMITS and word not in self.functions:
-            return self._limit(node, depth)
-        if self.scope.has_delta and (delta := written_delta(node, self._is_known)):
-            return self.build(delta, depth)
-        return self._apply(word, [self.build(argument, depth) for argument in args], node)
+def postfix(site: Construction, node: Node, depth: int) -> Any:
+    """Build a factorial or a transpose."""
+    return apply_function(site, node.kind, [site.build(node.children[0], depth)], node)
 
-    def _is_known(self, word: str) -> bool:
-        return self.scope.find(word) is not None
 
-    def _apply(self, word: str, values: list[Any], node: Node) -> Any:
-        if word in self.functions:
-            least, most, function = self.functions[word]
-        elif word in CALLS:
-            raise self.fail(f"{word} cannot be used like this", node)
+def apply_function(site: Construction, word: str, values: list[Any], node: Node) -> Any:
+    """Return what a function comes to, or refuse what it is given."""
+    if word in site.functions:
+        least, most, function = site.functions[word]
+    elif word in CALLS:
+        raise site.fail(f"{word} cannot be used like this", node)
+    else:
+        least, most, function = 1, 10, sympy.Function(word)
+    _count(site, word, least, most, values, node)
+    for value in values:
+        if isinstance(value, sympy.MatrixBase) and word not in _OF_MATRICES:
+            raise site.fail(f"{word} takes numbers, not a matrix", node)
+    if problem := argument_problem(word, values):
+        raise site.fail(problem, node)
+    try:
+        return function(*map(hashable, values))
+    except WrongArguments as error:
+        raise site.fail(str(error), node) from None
+
+
+def _count(
+    site: Construction, word: str, least: int, most: int, values: Sequence[Any], node: Node
+) -> None:
+    if not least <= len(values) <= most:
+        count = f"{least} to {most}" if most > least else least
+        raise site.fail(f"{word} takes {count} argument{'s' * (most > 1)}", node)
+
+
+def _cases(site: Construction, node: Node, depth: int) -> Any:
+    """Build values with the conditions under which they hold, the first that holds."""
+    parts = [*node.children]
+    rest = site.build(parts.pop(), depth) if len(parts) % 2 else None
+    pairs = list(zip(parts[::2], parts[1::2], strict=True))
+    conditions = [_conditions(site, condition, depth) for _, condition in pairs]
+    if rest is None:
+        if len(pairs) != 2 or not _always(conditions):
+            raise site.fail("say what holds for all others: otherwise", node)
+        rest = site.build(pairs.pop()[0], depth)
+    for (value, _), condition in reversed([*zip(pairs, conditions, strict=False)]):
+        first = site.build(value, depth)
+        if not isinstance(condition, list):
+            rest = rest + (first - rest) * condition
+        elif len(condition) == 1:
+            rest = chosen(condition[0], first, rest)
         else:
-            least, most, function = 1, 10, sympy.Function(word)
-        self._count(word, least, most, values, node)
-        for value in values:
-            if isinstance(value, sympy.MatrixBase) and word not in _OF_MATRICES:
-                raise self.fail(f"{word} takes numbers, not a matrix", node)
-        if problem := argument_problem(word, values):
-            raise self.fail(problem, node)
-        try:
-            return function(*map(hashable, values))
-        except WrongArguments as error:
-            raise self.fail(str(error), node) from None
+            rest = rest + (first - rest) * sympy.Mul(*(holds(*link) for link in condition))
+    return rest
 
-    def _count(self, word: str, least: int, most: int, values: Sequence[Any], node: Node) -> None:
-        if not least <= len(values) <= most:
-            count = f"{least} to {most}" if most > least else least
-            raise self.fail(f"{word} takes {count} argument{'s' * (most > 1)}", node)
 
-    def _cases(self, node: Node, depth: int) -> Any:
-        """Build values with the conditions under which they hold, the first that holds."""
-        parts = [*node.children]
-        rest = self.build(parts.pop(), depth) if len(parts) % 2 else None
-        pairs = list(zip(parts[::2], parts[1::2], strict=True))
-        conditions = [self._conditions(condition, depth) for _, condition in pairs]
-        if rest is None:
-            if len(pairs) != 2 or not _always(conditions):
-                raise self.fail("say what holds for all others: otherwise", node)
-            rest = self.build(pairs.pop()[0], depth)
-        for (value, _), condition in reversed([*zip(pairs, conditions, strict=False)]):
-            first = self.build(value, depth)
-            if not isinstance(condition, list):
-                rest = rest + (first - rest) * condition
-            elif len(condition) == 1:
-                rest = chosen(condition[0], first, rest)
-            else:
-                rest = rest + (first - rest) * sympy.Mul(*(holds(*link) for link in condition))
-        return rest
+def _conditions(site: Construction, node: Node, depth: int) -> list[Condition] | sympy.Expr:
+    """Return the links of ``0 <= x < 1``, or what is 1 where two indices are the same."""
+    while node.kind == "group":
+        node = node.children[0]
+    if node.kind != "relation" or "≈" in node.marks:
+        raise site.fail("expected a condition, such as x > 0", node)
+    names = all(side.kind == "name" for side in node.children)
+    if names and not all(site.scope.knows(side.token.text) for side in node.children):
+        found = indicator(node.token, node)
+        if found is not None and site.scope.has_delta:
+            return site.build(found, depth)
+    sides = [site.build(side, depth) for side in node.children]
+    return list(zip(node.marks, sides, sides[1:], strict=False))
 
-    def _conditions(self, node: Node, depth: int) -> list[Condition] | sympy.Expr:
-        """Return the links of ``0 <= x < 1``, or what is 1 where two indices are the same."""
-        while node.kind == "group":
-            node = node.children[0]
-        if node.kind != "relation" or "≈" in node.marks:
-            raise self.fail("expected a condition, such as x > 0", node)
-        names = all(side.kind == "name" for side in node.children)
-        if names and any(self.scope.find(side.token.text) is None for side in node.children):
-            found = indicator(node.token, node)
-            if found is not None and self.scope.has_delta:
-                return self.build(found, depth)
-        sides = [self.build(side, depth) for side in node.children]
-        return list(zip(node.marks, sides, sides[1:], strict=False))
 
-    def _derivative(self, node: Node, depth: int) -> Any:
-        least, most, _ = self.functions.get("diff", FUNCTIONS["diff"])
-        variables: list[Node] = []
-        for argument in node.children[1:]:
-            if argument.kind == "tuple" and len(argument.children) == 2:
-                times = self.build(argument.children[1], depth)
-                if not times.is_Integer or not 1 <= times <= most:
-                    raise self.fail("expected how often to differentiate", argument)
-                variables += [argument.children[0]] * int(times)
-            elif argument.kind == "number" and argument.token.text in ("1", "2", "3") and variables:
-                variables += [variables[-1]] * (int(argument.token.text) - 1)
-            else:
-                variables.append(argument)
-        self._count(node.token.text, least, most, (node, *variables), node)
-        inner = self.build(node.children[0], depth)
-        values = [self.build(variable, depth) for variable in variables]
-        if isinstance(inner, sympy.MatrixBase) or not all(v.is_Symbol for v in values):
-            raise self.fail("differentiate with respect to a variable: diff(f, x)", variables[0])
-        self.pending = True
-        return Diff(inner, *values)
+def _derivative(site: Construction, node: Node, depth: int) -> Any:
+    least, most, _ = site.functions.get("diff", FUNCTIONS["diff"])
+    variables: list[Node] = []
+    for argument in node.children[1:]:
+        if argument.kind == "tuple" and len(argument.children) == 2:
+            times = site.build(argument.children[1], depth)
+            if not times.is_Integer or not 1 <= times <= most:
+                raise site.fail("expected how often to differentiate", argument)
+            variables += [argument.children[0]] * int(times)
+        elif argument.kind == "number" and argument.token.text in ("1", "2", "3") and variables:
+            variables += [variables[-1]] * (int(argument.token.text) - 1)
+        else:
+            variables.append(argument)
+    _count(site, node.token.text, least, most, (node, *variables), node)
+    inner = site.build(node.children[0], depth)
+    values = [site.build(variable, depth) for variable in variables]
+    if isinstance(inner, sympy.MatrixBase) or not all(v.is_Symbol for v in values):
+        raise site.fail("differentiate with respect to a variable: diff(f, x)", variables[0])
+    site.pending = True
+    return Diff(inner, *values)
 
-    def _limit(self, node: Node, depth: int) -> Any:
-        self._count(node.token.text, 3, 4, node.children, node)
-        inner, variable = (self.build(child, depth) for child in node.children[:2])
-        if isinstance(inner, sympy.MatrixBase) or not variable.is_Symbol:
-            raise self.fail("write limit(f, x, a)", node.children[1])
-        side = node.children[3].token.text if len(node.children) > 3 else "+"
-        if side not in ("+", "-"):
-            raise self.fail("write limit(f, x, a)", node.children[3])
-        self.pending = True
-        return Limit(inner, variable, self._end(node.children[2], depth), sympy.Symbol(side))
 
-    def _end(self, node: Node, depth: int) -> sympy.Expr:
-        """Build where a limit goes, which alone may be infinity."""
-        minus = node.kind == "negative"
-        name = node.children[0] if minus else node
-        if name.kind == "name" and CONSTANTS.get(name.token.text) is sympy.oo:
-            return sympy.S.NegativeInfinity if minus else sympy.oo
-        return self.build(node, depth)
+def _limit(site: Construction, node: Node, depth: int) -> Any:
+    _count(site, node.token.text, 3, 4, node.children, node)
+    inner, variable = (site.build(child, depth) for child in node.children[:2])
+    if isinstance(inner, sympy.MatrixBase) or not variable.is_Symbol:
+        raise site.fail("write limit(f, x, a)", node.children[1])
+    side = node.children[3].token.text if len(node.children) > 3 else "+"
+    if side not in ("+", "-"):
+        raise site.fail("write limit(f, x, a)", node.children[3])
+    site.pending = True
+    return Limit(inner, variable, _end(site, node.children[2], depth), sympy.Symbol(side))
+
+
+def _end(site: Construction, node: Node, depth: int) -> sympy.Expr:
+    """Build where a limit goes, which alone may be infinity."""
+    minus = node.kind == "negative"
+    name = node.children[0] if minus else node
+    if name.kind == "name" and CONSTANTS.get(name.token.text) is sympy.oo:
+        return sympy.S.NegativeInfinity if minus else sympy.oo
+    return site.build(node, depth)
 
 
 def argument_problem(word: str, values: Sequence[Any]) -> str:

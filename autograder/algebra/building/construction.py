@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import sympy
 
-from autograder.algebra.building.library import CALLS, CONSTANTS
 from autograder.algebra.building.scope import Scope
 from autograder.algebra.building.sizes import (
     MAX_BUILT,
@@ -16,14 +15,12 @@ from autograder.algebra.building.sizes import (
     MAX_WRITTEN_DIGITS,
 )
 from autograder.algebra.reading.errors import ParseError
-from autograder.algebra.reading.tree import Node, is_constant
+from autograder.algebra.reading.tree import Node
 
 UNDEFINED = (sympy.zoo, sympy.nan, sympy.oo, -sympy.oo)
 _UNDEFINED_TYPES = frozenset(map(type, UNDEFINED))
 
-
-# What is written with the signs of formulas and is none.
-STATEMENTS = {"relation": "an equation", "list": "a list", "tuple": "a list"}
+Build = Callable[["Construction", Node, int], Any]
 
 
 class Construction:
@@ -37,12 +34,21 @@ class Construction:
         What the names mean.
     functions : mapping
         The functions that may be used, see `library.FUNCTIONS`.
+    builders : mapping
+        For each kind of node, what builds its value out of this, the node, and how deep it stands.
     """
 
-    def __init__(self, text: str, scope: Scope, functions: Mapping[str, Any]) -> None:
+    def __init__(
+        self,
+        text: str,
+        scope: Scope,
+        functions: Mapping[str, Any],
+        builders: Mapping[str, Build],
+    ) -> None:
         self.text = text
         self.scope = scope
         self.functions = functions
+        self._builders = builders
         self.bound: dict[str, sympy.Expr] = {}  # what running indices stand for
         self.built = 0
         self.pending = False  # whether there is a derivative that is not carried out
@@ -60,37 +66,10 @@ class Construction:
             raise self.fail("this is nested too deeply", node)
         if self.built > MAX_BUILT:
             raise self.fail("this formula has too many parts", node)
-        value = getattr(self, f"_{node.kind}")(node, depth + 1)
+        value = self._builders[node.kind](self, node, depth + 1)
         if type(value) in _UNDEFINED_TYPES:
             raise self.fail("this is not defined", node)
         return value
-
-    # ---- one method per kind of node
-
-    def _group(self, node: Node, depth: int) -> Any:
-        return self.build(node.children[0], depth)
-
-    def _number(self, node: Node, _depth: int) -> sympy.Rational:
-        try:
-            return number_value(node.token.text)
-        except ValueError as error:
-            raise self.fail(str(error), node) from None
-
-    def _name(self, node: Node, _depth: int) -> Any:
-        word = node.token.text
-        value = self.with_index(node) if self.bound else None
-        if value is None and is_constant(node, self.text, self.scope.names or {}, CONSTANTS):
-            value = CONSTANTS[word]
-        value = self.scope.find(word) if value is None else value
-        if value is not None:
-            return value
-        if word in self.functions or word in CALLS:
-            raise self.fail(f"{word} needs brackets: {word}(…)", node)
-        raise self.fail(f"unknown name {word}; {self.scope.nearest(word)}", node)
-
-    def with_index(self, node: Node) -> Any:
-        """Return what a running index, or a name with one as subscript, stands for."""
-        raise NotImplementedError
 
 
 def number_value(text: str) -> sympy.Rational:

@@ -10,10 +10,11 @@ from typing import Any
 
 import sympy
 
-from autograder.algebra.building.builder import Builder
-from autograder.algebra.building.construction import STATEMENTS
+from autograder.algebra.building.builders import BUILDERS
+from autograder.algebra.building.construction import Construction
 from autograder.algebra.building.derivatives import carried_out
 from autograder.algebra.building.library import CALLS, CONSTANTS, COUNTS, FUNCTIONS
+from autograder.algebra.building.operations import STATEMENTS
 from autograder.algebra.building.scope import Scope, plain_name
 from autograder.algebra.building.sizes import MAX_CELLS
 from autograder.algebra.building.undeclared import left_open
@@ -226,8 +227,8 @@ def _built_open(tree: Node, text: str, scope: Scope, known: Mapping[str, Any]) -
 
 def _built(tree: Node, text: str, scope: Scope, known: Mapping[str, Any]) -> tuple[Any, bool]:
     try:
-        builder = Builder(text, scope, known)
-        return builder.build(tree), builder.pending
+        site = Construction(text, scope, known, BUILDERS)
+        return site.build(tree), site.pending
     except ParseError:
         raise
     except Exception as error:  # sympy's, of many kinds

@@ -126,6 +126,10 @@ class Scope:
             return CONSTANTS[word]
         return self.symbol(word) if self.names is None and word not in FUNCTIONS else None
 
+    def knows(self, word: str) -> bool:
+        """Whether there is a symbol or constant called `word`."""
+        return self.find(word) is not None
+
     def find_base(self, word: str) -> bool:
         """Whether ``p_k`` may be written for a running index k, `word` being ``p``."""
         return self.names is None or any(

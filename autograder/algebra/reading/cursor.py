@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Container
+from collections.abc import Callable, Collection, Container
 from typing import NoReturn
 
 from autograder.algebra.reading.errors import ParseError
@@ -21,7 +21,11 @@ OPERAND = "expected a number, a name or '('"
 
 
 class Cursor:
-    """A place in a list of tokens, and how deeply it is nested."""
+    """A place in a list of tokens, and how deeply it is nested.
+
+    What is read there is said by functions, each of which moves it on.  ``operand`` is the one that
+    operators and brackets, on which it builds, ask in their turn.
+    """
 
     def __init__(
         self,
@@ -32,6 +36,7 @@ class Cursor:
         words: Collection[str],
         open_functions: bool,
         latex: bool,
+        operand: Callable[[Cursor], Node],
     ) -> None:
         self.text = text
         self.tokens = tokens
@@ -40,6 +45,7 @@ class Cursor:
         self.functions = functions
         self.words = words
         self.open_functions = open_functions
+        self._operand = operand
         self.at = 0
         self.depth = 0
         self.bars: list[str] = []  # signs that would close an absolute value or a norm
@@ -49,9 +55,12 @@ class Cursor:
     def next(self) -> Token:
         """Return the token here and move past it."""
         token = self.token
-        self.at += 1
-        self.token = self.tokens[min(self.at, len(self.tokens) - 1)]
+        self.go(self.at + 1)
         return token
+
+    def go(self, at: int) -> None:
+        """Go to a place; behind the last token the text still ends."""
+        self.at, self.token = at, self.tokens[min(at, len(self.tokens) - 1)]
 
     @property
     def token_source(self) -> str:
@@ -66,6 +75,15 @@ class Cursor:
     def sees(self, *signs: str) -> bool:
         """Whether one of these signs comes next."""
         return self.token.text in signs and self.token.kind in ("operator", "command")
+
+    def peek(self, *signs: str) -> bool:
+        """Whether one of these comes after the token here, sign by sign."""
+        after = self.tokens[self.at + 1 : self.at + 3]
+        return any([t.text for t in after[: len(sign)]] == list(sign) for sign in signs)
+
+    def operand(self) -> Node:
+        """Read an operand."""
+        return self._operand(self)
 
     def fail(self, reason: str, token: Token | None = None) -> NoReturn:
         """Raise the error that points at `token`, or at the token here."""

@@ -4,7 +4,8 @@ The tree says how a text was written and computes nothing.  Where an operand is 
 where an operator decides most of what a sign means: ``|`` opens or closes an absolute value, a
 bracket holds together or opens the arguments of a function.
 
-`Cursor` moves over the tokens; `Operators`, `Operands` and `Reader` each add a level of grammar.
+A `Cursor` moves over the tokens, and functions read what stands where it is: `operators` what is
+between operands, `brackets`, `differentials` and `latex` what their names say, `operands` the rest.
 """
 
 from __future__ import annotations
@@ -12,9 +13,11 @@ from __future__ import annotations
 import itertools
 from collections.abc import Collection, Container
 
-from autograder.algebra.reading.latex import Reader
+from autograder.algebra.reading.cursor import Cursor
 from autograder.algebra.reading.layout import without_environments
 from autograder.algebra.reading.lexer import Token, is_latex, tokenize
+from autograder.algebra.reading.operands import read_operand
+from autograder.algebra.reading.operators import read_all
 from autograder.algebra.reading.signs import WORDS
 from autograder.algebra.reading.tree import Node
 
@@ -52,7 +55,9 @@ def read_tree(
         tokens = [t._replace(text="lam") if t.text == "lambda" else t for t in tokens]
     if open_functions:
         words = _without_bracket(tokens, functions).union(words)
-    return Reader(str(text), tokens, implicit, functions, words, open_functions, latex).read()
+    return read_all(
+        Cursor(str(text), tokens, implicit, functions, words, open_functions, latex, read_operand)
+    )
 
 
 def plain_names(

@@ -1,0 +1,62 @@
+"""What stands in brackets: arguments, lists, what only holds together."""
+
+from __future__ import annotations
+
+from autograder.algebra.reading.cursor import OPERAND, Cursor
+from autograder.algebra.reading.lexer import Token
+from autograder.algebra.reading.operators import read_statement
+from autograder.algebra.reading.tree import Node, between_indices, indicator
+
+CLOSING = {"(": ")", "[": "]", "{": "}", r"\{": r"\}"}
+POWERS = ("pow", "power")
+
+
+def read_items(
+    here: Cursor, closing: tuple[str, ...], opened: Token, *, divided: bool = False
+) -> tuple[Node, ...]:
+    """Read what stands between brackets, separated by commas; or `divided` by one bar."""
+    here.enter(opened)
+    bars, here.bars = here.bars, ["|"] * divided
+    items: list[Node] = []
+    while not here.sees(*closing) or items:
+        items.append(read_statement(here))
+        if not here.sees(",", ";", *here.bars):
+            break
+        here.bars = [] if here.sees("|") else here.bars
+        here.next()
+    if not here.sees(*closing):
+        here.close(closing[0], opened)
+    here.bars = bars
+    here.leave(opened)
+    here.next()
+    return tuple(items)
+
+
+def read_bracketed(here: Cursor) -> Node:
+    """Read ``(…)`` or ``[…]``."""
+    opened = here.next()
+    if here.sees(CLOSING[opened.text]) and opened.text == "(":
+        here.fail(OPERAND)
+    inside = here.tokens[here.at : here.closing(here.at - 1)]
+    divided = opened.text == "[" and sum(token.text == "|" for token in inside) == 1
+    items = read_items(here, (CLOSING[opened.text],), opened, divided=divided)
+    may_be = len(items) == 1 and (opened.text == "[" or between_indices(items[0]))
+    if may_be and (found := indicator(opened, items[0])):
+        return found
+    if opened.text == "[":
+        if here.latex and len(items) == 1:
+            return Node("group", opened, items)
+        return Node("list", opened, items)
+    return Node("group" if len(items) == 1 else "tuple", opened, items)
+
+
+def read_arguments(here: Cursor, name: Token) -> Node:
+    """Read the arguments of a call; ``pow(a, b)`` is a power."""
+    opened = here.next()
+    closing = CLOSING[opened.text]
+    if here.sees(closing):
+        here.fail(OPERAND)
+    items = read_items(here, (closing,), opened)
+    if name.text in POWERS and len(items) == 2:
+        return Node("power", name, items)
+    return Node("call", name, items)
