@@ -8,6 +8,7 @@ that a notebook reads a formula just as the grader does.
 from __future__ import annotations
 
 from collections.abc import Callable
+from collections.abc import Callable, Collection, Container
 from collections.abc import Callable, Collection, Mapping
 from collections.abc import Callable, Container, Iterator, Mapping
 from collections.abc import Collection
@@ -1787,7 +1788,11 @@ OPERAND = "expected a number, a name or '('"
 
 
 class Cursor:
-    """A place in a list of tokens, and how deeply it is nested."""
+    """A place in a list of tokens, and how deeply it is nested.
+
+    What is read there is said by functions, each of which moves it on.  ``operand`` is the one that
+    operators and brackets, on which it builds, ask in their turn.
+    """
 
     def __init__(
         self,
@@ -1798,6 +1803,7 @@ class Cursor:
         words: Collection[str],
         open_functions: bool,
         latex: bool,
+        operand: Callable[[Cursor], Node],
     ) -> None:
         self.text = text
         self.tokens = tokens
@@ -1806,6 +1812,7 @@ class Cursor:
         self.functions = functions
         self.words = words
         self.open_functions = open_functions
+        self._operand = operand
         self.at = 0
         self.depth = 0
         self.bars: list[str] = []  # signs that would close an absolute value or a norm
@@ -1815,9 +1822,12 @@ class Cursor:
     def next(self) -> Token:
         """Return the token here and move past it."""
         token = self.token
-        self.at += 1
-        self.token = self.tokens[min(self.at, len(self.tokens) - 1)]
+        self.go(self.at + 1)
         return token
+
+    def go(self, at: int) -> None:
+        """Go to a place; behind the last token the text still ends."""
+        self.at, self.token = at, self.tokens[min(at, len(self.tokens) - 1)]
 
     @property
     def token_source(self) -> str:
@@ -1832,6 +1842,15 @@ class Cursor:
     def sees(self, *signs: str) -> bool:
         """Whether one of these signs comes next."""
         return self.token.text in signs and self.token.kind in ("operator", "command")
+
+    def peek(self, *signs: str) -> bool:
+        """Whether one of these comes after the token here, sign by sign."""
+        after = self.tokens[self.at + 1 : self.at + 3]
+        return any([t.text for t in after[: len(sign)]] == list(sign) for sign in signs)
+
+    def operand(self) -> Node:
+        """Read an operand."""
+        return self._operand(self)
 
     def fail(self, reason: str, token: Token | None = None) -> NoReturn:
         """Raise the error that points at `token`, or at the token here."""
@@ -1911,883 +1930,6 @@ class Cursor:
         if part and whole.isdigit():
             both = f"{whole} + {part[0]}, or {whole}*({part[0]})"
             self.fail(f"{whole} {part[0]} may be a sum or a product: write {both}", at)
-
-
-RELATIONS = ("=", "!=", "<", "<=", ">", ">=", "≈")
-_POSTFIX = {"!": "factorial", "ᵀ": "transpose", "%": "percent", "°": "degrees"}
-
-
-class Operators(Cursor):
-    """Read what stands between operands."""
-
-    def primary(self) -> Node:
-        """Read an operand."""
-        raise NotImplementedError
-
-    def group(self) -> Node:
-        """Read ``{…}`` that only holds together."""
-        raise NotImplementedError
-
-    def read(self) -> Node:
-        """Read all of the text."""
-        node = self.statement()
-        if self.token.kind != "end":
-            if self.sees(","):
-                self.fail("a comma can only separate the arguments of a function")
-            if self.sees(")", "]", "}", r"\}"):
-                self.fail("this bracket was never opened")
-            self.after_operand()
-            self.fail(f"unexpected {self.token.text!r}")
-        return node
-
-    def statement(self) -> Node:
-        """Read formulas, joined by ``=``, ``<`` and the like."""
-        self.enter()
-        first = self.sum()
-        token, sides, marks = self.token, [first], []
-        while self.sees(*RELATIONS):
-            marks.append(self.next().text)
-            sides.append(self.sum())
-        self.leave()
-        return Node("relation", token, tuple(sides), tuple(marks)) if marks else first
-
-    def sum(self) -> Node:
-        """Read terms."""
-        token = self.token
-        children, marks = [self.product()], []
-        while self.sees("+", "-"):
-            marks.append(self.next().text)
-            children.append(self.product())
-        return Node("chain", token, tuple(children), tuple(marks)) if marks else children[0]
-
-    def product(self) -> Node:
-        """Read factors, with or without a sign between them."""
-        token = self.token
-        children, marks = [self.signed()], []
-        while True:
-            if self.sees("*", "/", "∘"):
-                marks.append(self.next().text)
-            elif self.sees("//"):
-                children, marks = [self.rounded_quotient(children, marks)], []
-                continue
-            elif self.starts_operand():
-                self.after_operand(children[-1])
-                marks.append("*")
-                children.append(self.signed())
-                self.no_mixed_number(*children[-2:])
-                continue
-            else:
-                break
-            children.append(self.signed())
-        return Node("chain", token, tuple(children), tuple(marks)) if marks else children[0]
-
-    def no_mixed_number(self, whole: Node, part: Node) -> None:
-        r"""Refuse ``2\\frac{2}{3}`` as well."""
-        if part.token.kind == "command" and part.kind == "chain" and part.marks == ("/",):
-            words = "/".join(child.token.text for child in part.children)
-            self.refuse_mixed(whole.token.text, re.fullmatch(r"\d+/\d+", words), part.token)
-
-    def rounded_quotient(self, children: list[Node], marks: list[str]) -> Node:
-        """Read ``// b`` behind factors: what comes before is divided and rounded down."""
-        token = self.next()
-        whole = Node("chain", token, (*children, self.signed()), (*marks, "/"))
-        return call("floor", token, whole)
-
-    def signed(self) -> Node:
-        """Read a power, perhaps with signs before it."""
-        if not self.sees("+", "-"):
-            return self.power()
-        self.enter()
-        token = self.next()
-        operand = self.signed()
-        self.leave()
-        return operand if token.text == "+" else Node("negative", token, (operand,))
-
-    def power(self) -> Node:
-        """Read an operand, perhaps with an exponent."""
-        base = self.postfix()
-        if not self.sees("^"):
-            return base
-        if degrees := self.degrees(base):
-            return degrees
-        token = self.next()
-        self.enter()
-        exponent = self.exponent()
-        self.leave()
-        if is_delta_with_one_index(base) and exponent.kind in ("name", "number"):
-            below = Node("name", base.token._replace(text=base.token.text.removeprefix("delta_")))
-            return kronecker(base.token, below, exponent)
-        return self.postfix(self.raised(base, token, exponent))
-
-    def degrees(self, base: Node) -> Node | None:
-        r"""Read ``90^\\circ``, None where there is another exponent."""
-        if not self.peek("∘", "{∘"):
-            return None
-        self.next()
-        opened = self.next() if self.sees("{") else None
-        token = self.next()
-        if opened:
-            self.close("}", opened)
-        return Node("degrees", token, (base,))
-
-    def raised(self, base: Node, token: Token, exponent: Node) -> Node:
-        """Return a power; ``A^T`` is a transpose and ``A^-T`` that of the inverse."""
-        if base.kind == "number":
-            return Node("power", token, (base, exponent))
-        if self.is_transposing(exponent):
-            return Node("transpose", token, (base,))
-        if exponent.kind == "negative" and self.is_transposing(exponent.children[0]):
-            one = Node("number", Token("number", "1", token.position))
-            inverse = Node("power", token, (base, Node("negative", token, (one,))))
-            return Node("transpose", token, (inverse,))
-        return Node("power", token, (base, exponent))
-
-    def is_transposing(self, exponent: Node) -> bool:
-        """Whether an exponent is the letter T, and not the name of something."""
-        known = exponent.kind == "name" and exponent.token.text in ("T", "top")
-        return known and "T" not in self.words
-
-    def exponent(self) -> Node:
-        """Read what follows ``^``."""
-        braced = self.next() if self.sees("{") and self.peek("ᵀ", "-ᵀ") else None
-        if self.sees("{"):
-            return self.group()
-        minus = self.next() if self.sees("-") and self.peek("ᵀ") else None
-        if not self.sees("ᵀ"):
-            return self.signed()
-        token = self.next()
-        node = Node("name", Token("name", "top", token.position, token.end))
-        if braced:
-            self.close("}", braced)
-        return Node("negative", minus, (node,)) if minus else node
-
-    def peek(self, *signs: str) -> bool:
-        """Whether one of these comes after the token here, sign by sign."""
-        after = self.tokens[self.at + 1 : self.at + 3]
-        return any([t.text for t in after[: len(sign)]] == list(sign) for sign in signs)
-
-    def postfix(self, node: Node | None = None) -> Node:
-        """Read an operand with factorials and transposes after it."""
-        node = node or self.primary()
-        while self.sees(*_POSTFIX):
-            token = self.next()
-            if token.text == "!" and self.sees("!"):
-                self.fail("n!! may be (n!)!, or a product of every second number: write brackets")
-            if token.text == "%" and self.starts_operand():
-                self.fail("% may be percent, or a remainder: write /100, or floor", token)
-            node = Node(_POSTFIX[token.text], token, (node,))
-        if self.sees("^") and node.kind in ("transpose", "factorial"):
-            token = self.next()
-            node = Node("power", token, (node, self.exponent()))
-        return node
-
-
-class Differentials(Operators):
-    """Read what is differentiated, how often and by what."""
-
-    def derivative(self) -> Node:
-        """Read ``∂f/∂x``, ``∂²f/∂x∂y`` and ``∂/∂x f``."""
-        token = self.next()
-        times = self.order()
-        inner = None if self.sees("/") else self.power()
-        return self.by(token, times, inner)
-
-    def applied(self, name: Token) -> Node:
-        """Read the arguments of a call."""
-        raise NotImplementedError
-
-    def quotient(self, above: Token) -> Node | None:
-        """Read ``dF/dx`` or ``d/dx f`` from behind its first word, None where that is no d."""
-        inner = above.text.removeprefix("d")
-        called = bool(inner) and self.sees("(") and inner in self.functions
-        at = self.closing(self.at) + 1 if called else self.at
-        slash, below = (self.tokens[min(place, len(self.tokens) - 1)] for place in (at, at + 1))
-        if slash.text != "/" or not self.is_differential(below):
-            return None
-        if inner and not (inner in self.functions or self.is_differential(above)):
-            return None
-        if self.is_declared(above.text):
-            return None
-        name = above._replace(text=inner)
-        node = self.applied(name) if called else Node("name", name)
-        self.next()
-        self.next()
-        by = Node("name", below._replace(text=below.text.removeprefix("d")))
-        return call("diff", above, node if inner else self.power(), by)
-
-    def is_differential(self, token: Token) -> bool:
-        """Whether this is dx for a name x, and itself none."""
-        name = token.text.removeprefix("d")
-        return name != token.text and self.is_declared(name) and not self.is_declared(token.text)
-
-    def is_declared(self, word: str) -> bool:
-        """Whether a word is one of the names."""
-        return word.replace("_", "") in self.words
-
-    def by(self, token: Token, times: int, inner: Node | None) -> Node:
-        """Read the lower half of a derivative, ``/∂x∂y``, and what it is applied to."""
-        if not self.sees("/"):
-            self.fail("expected '/': write a derivative as ∂f/∂x or diff(f, x)")
-        self.next()
-        variables = self.variables()
-        if times != len(variables):
-            self.fail("this is not how often it is differentiated", token)
-        return call("diff", token, inner or self.power(), *variables)
-
-    def variables(self) -> list[Node]:
-        """Read ``∂x∂y`` or ``∂x²``."""
-        variables: list[Node] = []
-        if not self.sees("∂"):
-            self.fail("expected ∂ and a variable: write a derivative as ∂f/∂x or diff(f, x)")
-        while self.sees("∂"):
-            self.next()
-            if self.token.kind != "name":
-                self.fail("expected the variable to differentiate by")
-            variable = Node("name", self.next())
-            variables += [variable] * self.order()
-        return variables
-
-    def order(self) -> int:
-        """Read how often to differentiate."""
-        if not self.sees("^"):
-            return 1
-        self.next()
-        exponent = self.exponent()
-        while exponent.kind == "group":
-            exponent = exponent.children[0]
-        if exponent.token.text not in ("1", "2", "3"):
-            self.fail("expected how often to differentiate, at most 3 times", exponent.token)
-        return int(exponent.token.text)
-
-
-_CLOSING = {"(": ")", "[": "]", "{": "}", r"\{": r"\}"}
-_TRIGONOMETRIC = ("sin", "cos", "tan")
-# After these, LaTeX and `sin 5n` need no brackets.
-_LOGARITHMS = ("log", "ln", "log2", "log10")
-_HYPERBOLIC = ("sinh", "cosh", "tanh", "sech", "csch", "coth")
-_BARE = (*_TRIGONOMETRIC, "sec", "csc", "cot", *_HYPERBOLIC, "exp", *_LOGARITHMS)
-_SQUARE = ("E", "Var")  # written E[X] as well
-_POWERS = ("pow", "power")
-_INVERSES = ("arcsin", "arccos", "arctan")
-
-
-class Operands(Differentials):
-    """Read what stands between operators."""
-
-    def command(self) -> Node:
-        """Read what begins with a LaTeX command."""
-        raise NotImplementedError
-
-    def big_operator(self) -> Node:
-        """Read a sum, a product or a limit with what is written under it."""
-        raise NotImplementedError
-
-    def argument(self) -> Node:
-        """Read what a LaTeX command is applied to."""
-        raise NotImplementedError
-
-    def extremum(self, token: Token) -> Node:
-        """Read the largest or smallest of what an index runs through."""
-        raise NotImplementedError
-
-    def primary(self) -> Node:
-        """Read an operand."""
-        token = self.token
-        if token.kind == "number":
-            number = Node("number", self.next())
-            return (token.text == "1" and self.indicated(token)) or number
-        if token.kind == "name":
-            return self.name()
-        if token.kind == "command":
-            return self.big_operator() if token.text in BIG_OPERATORS else self.command()
-        if self.sees("(", "["):
-            return self.bracketed()
-        if self.latex and self.sees("{"):
-            return self.group()
-        if self.sees("|", "‖"):
-            return self.bar()
-        if self.sees("√"):
-            self.enter()
-            root = call("sqrt", self.next(), self.primary())
-            self.leave()
-            return root
-        if self.sees("∂"):
-            return self.derivative()
-        self.fail(OPERAND)
-        return None
-
-    def group(self) -> Node:
-        """Read ``{…}`` that only holds together."""
-        opened = self.next()
-        self.enter(opened)
-        inner = self.statement()
-        if self.sees(r"\choose"):
-            inner = call("binomial", self.next(), inner, self.statement())
-        self.close("}", opened)
-        self.leave(opened)
-        return inner
-
-    def bar(self) -> Node:
-        """Read an absolute value or a norm."""
-        opened = self.next()
-        self.bars.append(opened.text)
-        self.enter(opened)
-        inner = self.sum()
-        self.close(opened.text, opened)
-        self.leave(opened)
-        self.bars.pop()
-        if opened.text == "|":
-            return call("abs", opened, inner)
-        if self.sees("_"):
-            self.next()
-            which = self.argument()
-            if which.token.text != "2":
-                self.fail("only the Euclidean norm is read here", which.token)
-        return call("norm", opened, inner)
-
-    def items(
-        self, closing: tuple[str, ...], opened: Token, *, divided: bool = False
-    ) -> tuple[list[Node], Token]:
-        """Read what stands between brackets, separated by commas; or `divided` by one bar."""
-        self.enter(opened)
-        bars, self.bars = self.bars, ["|"] * divided
-        items: list[Node] = []
-        while not self.sees(*closing) or items:
-            items.append(self.statement())
-            if not self.sees(",", ";", *self.bars):
-                break
-            self.bars = [] if self.sees("|") else self.bars
-            self.next()
-        if not self.sees(*closing):
-            self.close(closing[0], opened)
-        self.bars = bars
-        self.leave(opened)
-        return items, self.next()
-
-    def bracketed(self) -> Node:
-        """Read ``(…)`` or ``[…]``."""
-        opened = self.next()
-        if self.sees(_CLOSING[opened.text]) and opened.text == "(":
-            self.fail(OPERAND)
-        inside = self.tokens[self.at : self.closing(self.at - 1)]
-        divided = opened.text == "[" and sum(token.text == "|" for token in inside) == 1
-        items, _ = self.items((_CLOSING[opened.text],), opened, divided=divided)
-        may_be = len(items) == 1 and (opened.text == "[" or between_indices(items[0]))
-        if may_be and (found := indicator(opened, items[0])):
-            return found
-        if opened.text == "[":
-            if self.latex and len(items) == 1:
-                return Node("group", opened, tuple(items))
-            return Node("list", opened, tuple(items))
-        return Node("group" if len(items) == 1 else "tuple", opened, tuple(items))
-
-    def name(self) -> Node:
-        """Read a name, with its index or with the arguments of a call."""
-        token = self.next()
-        if token.text == "sigma" and self.is_sigmoid():
-            token = token._replace(text="sigmoid")
-        known = token.text in self.functions or (token.text in _POWERS and self.sees("("))
-        known = known and token.text.replace("_", "") not in self.words
-        if token.text[:1] == "d" and (found := self.quotient(token)):
-            return found
-        may_be = token.text in INDICATORS and not known and token.text not in self.words
-        if may_be and (found := self.indicated(token)):
-            return found
-        square = token.text in _SQUARE or token.text.startswith(EXPECTATION)
-        if known and square and self.sees("["):
-            items, _ = self.items(("]",), self.next())
-            return Node("call", token, tuple(items))
-        if known and self.latex and token.text in _SQUARE and not self.sees("(", "⟦", "{"):
-            return self.mean(token)
-        if self.sees("⟦", "[") and token.text not in _BARE and self.is_index(token):
-            return self.indexed(token)
-        if known and token.text in ("max", "min") and self.sees("_"):
-            return self.extremum(token)
-        if known and token.text in ("max", "min") and self.sees("{", r"\{"):
-            items, _ = self.items((_CLOSING[self.next().text],), token)
-            return Node("call", token, tuple(items))
-        if self.sees("(") and self.is_call(token, known):
-            return self.applied(token)
-        if self.latex and not known and self.is_open_call(token):
-            return self.applied(token)
-        if known and token.text in (*_BARE, *_INVERSES) and (self.implicit or self.sees("_")):
-            return self.bare_call(token)
-        return Node("name", token)
-
-    def is_sigmoid(self) -> bool:
-        """Whether σ is the function, where names are declared and σ is none of them."""
-        own = "sigma" in self.words or "sigma" in self.functions or self.open_functions
-        return self.sees("(") and "sigmoid" in self.functions and not own
-
-    def indicated(self, one: Token) -> Node | None:
-        """Read ``[i = j]``, ``_{i=j}`` or the like behind a 1 (or 𝟙), None where none follows."""
-        start, token = self.at, self.token
-        if self.sees("_"):
-            self.next()
-        adjacent = token.position == one.end or self.latex
-        if not adjacent or not self.sees("[", "(", "{", r"\{", "⟦"):
-            self.at, self.token = start, token
-            return None
-        closing = self.closing(self.at)
-        inside = {t.text for t in self.tokens[self.at : closing]}
-        if inside.isdisjoint(RELATIONS):
-            self.at, self.token = start, token
-            return None
-        opened = self.next()
-        inner = self.next() if self.sees(r"\{") else None  # \mathbb{1}_{\{i=j\}}
-        closing_signs = _CLOSING | {"⟦": "⟧"}
-        items, _ = self.items((closing_signs[(inner or opened).text],), inner or opened)
-        if inner:
-            self.close(closing_signs[opened.text], opened)
-        if len(items) != 1 or (found := indicator(one, items[0])) is None:
-            self.fail("write 1 where two indices are the same as [i = j], or delta(i, j)", one)
-        return found
-
-    def applied(self, name: Token) -> Node:
-        """Read the arguments of a call; ``pow(a, b)`` is a power."""
-        opened = self.next()
-        closing = _CLOSING[opened.text]
-        if self.sees(closing):
-            self.fail(OPERAND)
-        items, _ = self.items((closing,), opened)
-        if name.text in _POWERS and len(items) == 2:
-            return Node("power", name, tuple(items))
-        return Node("call", name, tuple(items))
-
-    def mean(self, token: Token) -> Node:
-        r"""Read ``\\mathbb{E} e^{wz}``: of one operand it is clear what E is taken of."""
-        if not self.starts_operand():
-            self.fail(f"{token.text} needs brackets: {token.text}[…]", token)
-        inner = self.power()
-        if self.starts_operand():
-            self.fail(f"it is unclear what {token.text} is taken of: write {token.text}[…]", token)
-        return Node("call", token, (inner,))
-
-    def is_open_call(self, name: Token) -> bool:
-        r"""Whether a name that nobody declared is a function in LaTeX: ``\operatorname{Var}(X)``.
-
-        A word in letters of its own is never a factor before a bracket; where names are declared
-        it is unknown, and so is the expectation, which is no number e.
-        """
-        if name.text.replace("_", "") in self.words and not name.text.startswith(EXPECTATION):
-            return False
-        written = self.text[name.position : name.end]
-        is_word = written.startswith("\\") and len(name.text) > 1 and not is_greek(name.text)
-        if written.startswith((r"\operatorname", r"\mathbb")) and not self.sees("(", "["):
-            self.fail(f"{name.text} needs brackets: {name.text}(…)", name)
-        if not self.sees("(", "[") or name.text in WORDS | {"e"}:
-            return False
-        if self.open_functions:
-            return is_word or self.sees("(") or name.text.startswith(EXPECTATION)
-        if is_word or name.text == "E":
-            self.fail(f"unknown function {name.text}", name)
-        return False
-
-    def is_index(self, name: Token) -> bool:
-        """Whether the bracket here holds an index: it stands directly after a name."""
-        adjacent = self.token.position == name.end
-        return self.token.text == "⟦" or (adjacent and not self.latex)
-
-    def indexed(self, name: Token) -> Node:
-        """Read ``p[k]``, ``J[i, j]``, ``z_{k+1}``."""
-        opened = self.next()
-        items, _ = self.items(("]" if opened.text == "[" else "⟧",), opened)
-        if not items:
-            self.fail(OPERAND, opened)
-        if name.text == "delta" and len(items) == 1 and items[0].kind == "relation":
-            return indicator(name, items[0]) or Node("indexed", name, tuple(items))
-        if len(items) == 1 and (found := indicator(opened, items[0])):  # p_i[i = j] is a product
-            return self.times([Node("name", name), found])
-        return Node("indexed", name, tuple(items))
-
-    def is_call(self, token: Token, known: bool) -> bool:
-        """Whether the bracket after a name holds arguments."""
-        adjacent = self.token.position == token.end
-        unknown = token.text.replace("_", "") not in self.words
-        return known or (self.open_functions and unknown and adjacent and not self.latex)
-
-    def bare_call(self, token: Token) -> Node:
-        r"""Read ``sin 5n``, ``\\sin^2 x``, ``\\log_2 n``."""
-        arguments: list[Node] = []
-        power = None
-        if self.sees("_"):
-            self.next()
-            arguments.append(self.argument())
-        if self.sees("^"):
-            power = self.next(), self.exponent()
-        if self.sees("(") or (self.latex and self.sees("[", "{", r"\{")):
-            opened = self.next()
-            items, _ = self.items((_CLOSING[opened.text],), opened)
-        elif self.sees(*BIG_OPERATORS):
-            items = [self.power()]
-        elif self.starts_operand() and not self.is_function(self.token):
-            factors = [self.power()]
-            while (
-                self.starts_operand()
-                and not self.sees("(", "[")
-                and not self.is_function(self.token)
-            ):
-                factors.append(self.power())
-            if self.sees("(", "["):  # cos w(k + l): the cosine of w, or of all that?
-                word = token.text
-                self.fail(f"it is unclear whether this bracket belongs to {word}: write {word}(…)")
-            items = [self.times(factors)]
-        else:
-            word = token.text
-            self.fail(f"{word} needs brackets: {word}(…)", token)
-        if power and token.text in _TRIGONOMETRIC and _is_minus_one(power[1]):
-            return call(f"arc{token.text}", token, *items)
-        node = Node("call", token, (*items, *arguments))
-        return Node("power", power[0], (node, power[1])) if power else node
-
-    def is_function(self, token: Token) -> bool:
-        """Whether a function begins here that needs no brackets."""
-        return token.text.removeprefix("\\") in (*_BARE, *_INVERSES) or token.text in BIG_OPERATORS
-
-    def times(self, factors: list[Node]) -> Node:
-        """Return the product of some factors."""
-        if len(factors) == 1:
-            return factors[0]
-        return Node("chain", factors[0].token, tuple(factors), ("*",) * (len(factors) - 1))
-
-
-def _is_minus_one(node: Node) -> bool:
-    while node.kind == "group":
-        node = node.children[0]
-    return node.kind == "negative" and node.children[0].token.text == "1"
-
-
-_MATRICES = tuple(rf"\begin{{{kind}matrix}}" for kind in ("", "b", "p"))
-
-
-class Reader(Operands):
-    """Read a formula in everyday notation or in LaTeX."""
-
-    def command(self) -> Node:
-        """Read what begins with a LaTeX command."""
-        token = self.next()
-        match token.text:
-            case r"\frac":
-                return self.fraction(token)
-            case r"\binom":
-                return call("binomial", token, self.argument(), self.argument())
-            case r"\begin{cases}":
-                return self.cases(token)
-            case r"\sqrt":
-                return self.root(token)
-            case r"\boxed":
-                return Node("group", token, (self.argument(),))
-            case r"\lfloor" | r"\lceil":
-                return self.rounding(token)
-            case r"\nabla":
-                self.fail("write a derivative as diff(f, x)", token)
-            case r"\int":
-                self.fail("integrals are not read", token)
-        if token.text in _MATRICES:
-            return self.matrix(token)
-        word = token.text.removeprefix("\\")
-        if word in self.functions:
-            self.tokens[self.at - 1] = Token("name", word, token.position)
-            self.at -= 1
-            self.token = self.tokens[self.at]
-            return self.name()
-        if self.open_functions:  # a name that means nothing to us
-            return Node("name", Token("name", word, token.position, token.end))
-        self.fail(f"unknown command {token.text}", token)
-        return None
-
-    def argument(self) -> Node:
-        r"""Read ``{…}`` or one sign; of ``12`` in ``\\frac12`` the first digit alone."""
-        if self.sees("{"):
-            return self.group()
-        if self.sees("("):
-            return self.bracketed()
-        if self.token.kind == "number" and self.latex and len(self.token.text) > 1:
-            text, at = self.token.text, self.token.position
-            if text.isdigit():
-                self.put(Token("number", text[0], at), Token("number", text[1:], at + 1))
-        if self.token.kind == "name" and self.latex and self.token.text not in self.words:
-            text, at = self.token.text, self.token.position
-            if text[0].isalpha() and text[1:].isdigit():  # \frac n2
-                self.put(Token("name", text[0], at, at + 1), Token("number", text[1:], at + 1))
-        if self.token.kind in ("number", "name"):
-            token = self.next()
-            return Node(token.kind, token)
-        if self.token.kind == "command":
-            return self.command()
-        self.fail(OPERAND)
-        return None
-
-    def fraction(self, token: Token) -> Node:
-        r"""Read a fraction; with ∂ or an upright d on both levels it is a derivative."""
-        if self.sees("("):
-            self.fail(r"expected '{': write \frac{a}{b}")
-        above = self.at
-        if self.is_derivative():
-            self.write_partials()
-        if self.sees("{") and self.tokens[above + 1].text == "∂":
-            return self.partial_fraction(token)
-        parts = []
-        for _ in range(2):
-            if not self.starts_operand() and not self.sees("{"):
-                self.fail(r"expected '{': write \frac{a}{b}")
-            parts.append(self.argument())
-        return Node("chain", token, tuple(parts), ("/",))
-
-    def is_derivative(self) -> bool:
-        r"""Whether a d stands on both levels and can be nothing else: ``\\frac{d f}{d x}``."""
-        if "d" in self.words or not self.sees("{") or self.tokens[self.at + 1].text != "d":
-            return False
-        after = self.tokens[self.at + 2]
-        below = self.closing(self.at) + 1
-        signs = [token.text for token in self.tokens[below : below + 2]]
-        variable = self.tokens[min(below + 2, len(self.tokens) - 1)]
-        begins = after.kind in ("name", "command") or after.text in ("}", "^", "(")
-        return begins and signs == ["{", "d"] and variable.kind == "name"
-
-    def write_partials(self) -> None:
-        """Put ∂ in the place of each d of a derivative."""
-        below = self.closing(self.at) + 1
-        for place in (self.at + 1, *range(below + 1, self.closing(below))):
-            old = self.tokens[place]
-            if old.text == "d":
-                self.tokens[place] = Token("operator", "∂", old.position, old.end)
-
-    def partial_fraction(self, token: Token) -> Node:
-        r"""Read ``\\frac{\\partial f}{\\partial x}`` and ``\\frac{\\partial}{\\partial x} f``."""
-        opened = self.next()
-        self.next()
-        times = self.order()
-        inner = None if self.sees("}") else self.product()
-        self.close("}", opened)
-        opened = self.token
-        if not self.sees("{"):
-            self.fail(r"expected '{': write \frac{a}{b}")
-        self.next()
-        variables = self.variables()
-        self.close("}", opened)
-        if times != len(variables):
-            self.fail("this is not how often it is differentiated", token)
-        return call("diff", token, inner or self.power(), *variables)
-
-    def root(self, token: Token) -> Node:
-        """Read a root of any degree."""
-        if not self.sees("["):
-            if self.sees("("):
-                items, _ = self.items((")",), self.next())
-                return call("sqrt", token, *items)
-            whole = self.token.kind == "number"
-            return call("sqrt", token, Node("number", self.next()) if whole else self.argument())
-        opened = self.next()
-        degree = self.sum()
-        self.close("]", opened)
-        return call("root", token, self.argument(), degree)
-
-    def big_operator(self) -> Node:
-        """Read a sum, a product or a limit with what is written under it."""
-        tight = self.is_tight(self.at)
-        token = self.next()
-        name = BIG_OPERATORS[token.text]
-        under = self.script("_", token, name)
-        if name == "Limit":
-            if under.kind != "towards":
-                self.fail("write the limit as lim_{x → 0}", token)
-            return call(name, token, self.product(), *under.children)
-        plain = under.kind == "relation" and under.marks == ("=",)
-        if plain and self.sees("^"):
-            stop = self.script("^", token, name)
-            index, first = under.children
-            body, factors = self.summed(index, token, tight)
-            return self.before(call(name, token, body, index, first, stop), factors)
-        if under.kind == "relation" and not (under.marks == ("!=",) and len(under.children) == 2):
-            self.fail(f"write the range: {_RANGE[name]}", token)
-        index = under.children[0] if under.kind == "relation" else under
-        body, factors = self.summed(index, token, tight)
-        if under.kind == "relation":
-            body = call(name, token, body, *under.children)._replace(marks=under.marks)
-            return self.before(body, factors)
-        for index in reversed(under.children if under.kind == "tuple" else (under,)):
-            body = call(name, token, body, index)
-        return self.before(body, factors)
-
-    def summed(self, index: Node, token: Token, tight: bool) -> tuple[Node, Node | None]:
-        """Read what is summed, and the factors behind it that are sums of their own.
-
-        Σ_i x_i Σ_j y_j is a product of two sums: nothing from the second sign on has an i.  In
-        Π_i x_i Σ_j y_j it matters whether the sum is in every factor, and where it stands `tight`,
-        in 1/Σ_i x_i y, whether y stands below.
-        """
-        body = self.product()
-        if body.kind != "chain" or set(body.marks) - {"*", "/"}:
-            return body, None
-        if tight and not shares_a_name(body.children[-1], index):
-            self.fail("it is unclear where this ends: put brackets around it", token)
-        factors, marks = body.children, body.marks
-        first = next((at for at, factor in enumerate(factors) if at and _is_big(factor)), None)
-        if first is None or any(shares_a_name(factor, index) for factor in factors[first:]):
-            return body, None
-        if BIG_OPERATORS[token.text] == "Product":
-            self.fail("it is unclear where this product ends: put brackets around it", token)
-        inner = body._replace(children=factors[:first], marks=marks[: first - 1])
-        one = Node("number", Token("number", "1", index.token.position))
-        behind = body._replace(children=(one, *factors[first:]), marks=marks[first - 1 :])
-        return inner if first > 1 else factors[0], behind
-
-    def is_tight(self, at: int) -> bool:
-        """Whether what stands here is divided by, or an exponent."""
-        return at > 0 and self.tokens[at - 1].text in ("/", "^")
-
-    def before(self, whole: Node, factors: Node | None) -> Node:
-        """Return a sum times the factors behind it."""
-        if factors is None:
-            return whole
-        return factors._replace(children=(whole, *factors.children[1:]))
-
-    def extremum(self, token: Token) -> Node:
-        """Read the largest or smallest of what an index runs through; min f is −max −f.
-
-        Factors behind that, in which the index doesn't stand, are no part of it: max_j |v_j| M is
-        a product.
-        """
-        tight = self.is_tight(self.at - 1)
-        under = self.script("_", token, "Sum")
-        body = self.product()
-        factors, marks = (body.children, body.marks) if body.kind == "chain" else ((body,), ())
-        own = 1 + max((i for i, f in enumerate(factors) if shares_a_name(f, under)), default=-1)
-        if own in (0, len(factors)):
-            return self.largest(token, body, under)
-        if tight:
-            self.fail("it is unclear where this ends: put brackets around it", token)
-        inner = body._replace(children=factors[:own], marks=marks[: own - 1])
-        extreme = self.largest(token, inner if own > 1 else factors[0], under)
-        return Node("chain", token, (extreme, *factors[own:]), marks[own - 1 :])
-
-    def largest(self, token: Token, body: Node, index: Node) -> Node:
-        """Return what is read for max or min over an index."""
-        if token.text == "max":
-            return call("Largest", token, body, index)
-        return Node(
-            "negative", token, (call("Largest", token, Node("negative", token, (body,)), index),)
-        )
-
-    def script(self, sign: str, token: Token, name: str) -> Node:
-        """Read what stands under or over a sign: ``_{k=1}``, ``_(i≠j)``, ``_k``, ``_{i,j}``."""
-        if not self.sees(sign):
-            self.fail(f"write the range: {_RANGE[name]}", token)
-        self.next()
-        if not self.sees("{", "("):
-            return self.argument()
-        opened = self.next()
-        closing = "}" if opened.text == "{" else ")"
-        self.enter(opened)
-        items = [self.statement()]
-        arrow = self.next() if self.sees("→") else None
-        if arrow:
-            items += self.towards().children
-        while not arrow and self.sees(","):
-            self.next()
-            items.append(self.statement())
-        self.close(closing, opened)
-        self.leave(opened)
-        if arrow:
-            return Node("towards", arrow, tuple(items))
-        return items[0] if len(items) == 1 else Node("tuple", opened, tuple(items))
-
-    def towards(self) -> Node:
-        """Read where a limit goes, ``0``, ``0^+`` or ``∞``, and from which side."""
-        sign = "-" if self.sees("-") else ""
-        token = self.next() if sign else self.token
-        to = self.postfix()
-        if sign:
-            to = Node("negative", token, (to,))
-        side = ""
-        if self.sees("^"):
-            self.next()
-            braced = self.sees("{", "(") and self.next()
-            if not self.sees("+", "-"):
-                self.fail("expected the side from which the limit is taken, + or -")
-            side = self.next().text
-            if braced:
-                self.close("}" if braced.text == "{" else ")", braced)
-        children = (
-            (to,) if not side else (to, Node("side", Token("operator", side, token.position)))
-        )
-        return Node("towards", token, children)
-
-    def cases(self, token: Token) -> Node:
-        """Read values and when they hold: ``x & x > 0``, and in the end ``0 & otherwise``."""
-        self.enter(token)
-        children: list[Node] = []
-        while not self.sees(r"\end{cases}"):
-            children.append(self.sum())
-            while self.sees(",", "&") or self.token.text in _IF:
-                self.next()
-            if self.token.text not in _ELSE:
-                children.append(self.statement())
-            else:
-                self.next()
-                if self.sees("\\\\"):
-                    self.next()
-                if not self.sees(r"\end{cases}"):
-                    self.fail("nothing comes after what holds otherwise")
-                break
-            if self.sees(",", ";"):
-                self.next()
-            if self.sees("\\\\"):
-                self.next()
-            elif not self.sees(r"\end{cases}"):
-                self.fail("expected '&', '\\\\' or the end of the cases")
-        self.next()
-        self.leave(token)
-        return call("cases", token, *children)
-
-    def matrix(self, token: Token) -> Node:
-        """Read the rows of a matrix."""
-        self.enter(token)
-        rows: list[Node] = []
-        cells: list[Node] = []
-        while True:
-            cells.append(self.statement())
-            if self.sees("&"):
-                self.next()
-                continue
-            rows.append(Node("list", token, tuple(cells)))
-            cells = []
-            if self.sees("\\\\"):
-                self.next()
-            if self.token.text == token.text.replace("begin", "end"):
-                self.next()
-                break
-            if self.tokens[self.at - 1].text != "\\\\":
-                self.fail("expected '&', '\\\\' or the end of the matrix")
-        self.leave(token)
-        return Node("matrix", token, tuple(rows))
-
-    def rounding(self, token: Token) -> Node:
-        """Read ``⌊x⌋`` or ``⌈x⌉``."""
-        self.enter(token)
-        inner = self.sum()
-        self.leave(token)
-        if self.token.text != token.text.replace(r"\l", r"\r"):
-            self.fail("this bracket is never closed", token)
-        self.next()
-        return call("floor" if "floor" in token.text else "ceiling", token, inner)
-
-
-def _is_big(node: Node) -> bool:
-    """Whether this is a sum or a product, perhaps the first of several."""
-    while node.kind == "group" or (node.kind == "chain" and not set(node.marks) & {"+", "-"}):
-        node = node.children[0]
-    return node.kind == "call" and node.token.text in ("Sum", "Product")
-
-
-_IF = ("if", "for", "when", "falls")
-_ELSE = ("otherwise", "else", "sonst")
-_RANGE = {
-    "Sum": r"\sum_{k=1}^{n} or sum(term, k, 1, n)",
-    "Product": r"\prod_{k=1}^{n} or product(term, k, 1, n)",
-    "Limit": r"\lim_{x \to 0} or limit(f, x, 0)",
-}
 
 
 _LAYOUT_ONLY = (
@@ -2880,6 +2022,876 @@ def _is_known(name: str, declared: Container[str]) -> bool:
     return any(word in _CONSTANT or word in declared for word in (whole, letter))
 
 
+RELATIONS = ("=", "!=", "<", "<=", ">", ">=", "≈")
+_POSTFIX = {"!": "factorial", "ᵀ": "transpose", "%": "percent", "°": "degrees"}
+
+
+def read_all(here: Cursor) -> Node:
+    """Read all of the text."""
+    node = read_statement(here)
+    if here.token.kind != "end":
+        if here.sees(","):
+            here.fail("a comma can only separate the arguments of a function")
+        if here.sees(")", "]", "}", r"\}"):
+            here.fail("this bracket was never opened")
+        here.after_operand()
+        here.fail(f"unexpected {here.token.text!r}")
+    return node
+
+
+def read_statement(here: Cursor) -> Node:
+    """Read formulas, joined by ``=``, ``<`` and the like."""
+    here.enter()
+    first = read_sum(here)
+    token, sides, marks = here.token, [first], []
+    while here.sees(*RELATIONS):
+        marks.append(here.next().text)
+        sides.append(read_sum(here))
+    here.leave()
+    return Node("relation", token, tuple(sides), tuple(marks)) if marks else first
+
+
+def read_sum(here: Cursor) -> Node:
+    """Read terms."""
+    token = here.token
+    children, marks = [read_product(here)], []
+    while here.sees("+", "-"):
+        marks.append(here.next().text)
+        children.append(read_product(here))
+    return Node("chain", token, tuple(children), tuple(marks)) if marks else children[0]
+
+
+def read_product(here: Cursor) -> Node:
+    """Read factors, with or without a sign between them."""
+    token = here.token
+    children, marks = [read_signed(here)], []
+    while True:
+        if here.sees("*", "/", "∘"):
+            marks.append(here.next().text)
+        elif here.sees("//"):
+            children, marks = [rounded_quotient(here, children, marks)], []
+            continue
+        elif here.starts_operand():
+            here.after_operand(children[-1])
+            marks.append("*")
+            children.append(read_signed(here))
+            no_mixed_number(here, *children[-2:])
+            continue
+        else:
+            break
+        children.append(read_signed(here))
+    return Node("chain", token, tuple(children), tuple(marks)) if marks else children[0]
+
+
+def no_mixed_number(here: Cursor, whole: Node, part: Node) -> None:
+    r"""Refuse ``2\\frac{2}{3}`` as well."""
+    if part.token.kind == "command" and part.kind == "chain" and part.marks == ("/",):
+        words = "/".join(child.token.text for child in part.children)
+        here.refuse_mixed(whole.token.text, re.fullmatch(r"\d+/\d+", words), part.token)
+
+
+def rounded_quotient(here: Cursor, children: list[Node], marks: list[str]) -> Node:
+    """Read ``// b`` behind factors: what comes before is divided and rounded down."""
+    token = here.next()
+    whole = Node("chain", token, (*children, read_signed(here)), (*marks, "/"))
+    return call("floor", token, whole)
+
+
+def read_signed(here: Cursor) -> Node:
+    """Read a power, perhaps with signs before it."""
+    if not here.sees("+", "-"):
+        return read_power(here)
+    here.enter()
+    token = here.next()
+    operand = read_signed(here)
+    here.leave()
+    return operand if token.text == "+" else Node("negative", token, (operand,))
+
+
+def read_power(here: Cursor) -> Node:
+    """Read an operand, perhaps with an exponent."""
+    base = read_postfix(here)
+    if not here.sees("^"):
+        return base
+    if degrees := read_degrees(here, base):
+        return degrees
+    token = here.next()
+    here.enter()
+    exponent = read_exponent(here)
+    here.leave()
+    if is_delta_with_one_index(base) and exponent.kind in ("name", "number"):
+        below = Node("name", base.token._replace(text=base.token.text.removeprefix("delta_")))
+        return kronecker(base.token, below, exponent)
+    return read_postfix(here, raised(here, base, token, exponent))
+
+
+def read_degrees(here: Cursor, base: Node) -> Node | None:
+    r"""Read ``90^\\circ``, None where there is another exponent."""
+    if not here.peek("∘", "{∘"):
+        return None
+    here.next()
+    opened = here.next() if here.sees("{") else None
+    token = here.next()
+    if opened:
+        here.close("}", opened)
+    return Node("degrees", token, (base,))
+
+
+def raised(here: Cursor, base: Node, token: Token, exponent: Node) -> Node:
+    """Return a power; ``A^T`` is a transpose and ``A^-T`` that of the inverse."""
+    if base.kind == "number":
+        return Node("power", token, (base, exponent))
+    if is_transposing(here, exponent):
+        return Node("transpose", token, (base,))
+    if exponent.kind == "negative" and is_transposing(here, exponent.children[0]):
+        one = Node("number", Token("number", "1", token.position))
+        inverse = Node("power", token, (base, Node("negative", token, (one,))))
+        return Node("transpose", token, (inverse,))
+    return Node("power", token, (base, exponent))
+
+
+def is_transposing(here: Cursor, exponent: Node) -> bool:
+    """Whether an exponent is the letter T, and not the name of something."""
+    known = exponent.kind == "name" and exponent.token.text in ("T", "top")
+    return known and "T" not in here.words
+
+
+def read_exponent(here: Cursor) -> Node:
+    """Read what follows ``^``."""
+    braced = here.next() if here.sees("{") and here.peek("ᵀ", "-ᵀ") else None
+    if here.sees("{"):
+        return read_group(here)
+    minus = here.next() if here.sees("-") and here.peek("ᵀ") else None
+    if not here.sees("ᵀ"):
+        return read_signed(here)
+    token = here.next()
+    node = Node("name", Token("name", "top", token.position, token.end))
+    if braced:
+        here.close("}", braced)
+    return Node("negative", minus, (node,)) if minus else node
+
+
+def read_group(here: Cursor) -> Node:
+    """Read ``{…}`` that only holds together."""
+    opened = here.next()
+    here.enter(opened)
+    inner = read_statement(here)
+    if here.sees(r"\choose"):
+        inner = call("binomial", here.next(), inner, read_statement(here))
+    here.close("}", opened)
+    here.leave(opened)
+    return inner
+
+
+def read_postfix(here: Cursor, node: Node | None = None) -> Node:
+    """Read an operand with factorials and transposes after it."""
+    node = node or here.operand()
+    while here.sees(*_POSTFIX):
+        token = here.next()
+        if token.text == "!" and here.sees("!"):
+            here.fail("n!! may be (n!)!, or a product of every second number: write brackets")
+        if token.text == "%" and here.starts_operand():
+            here.fail("% may be percent, or a remainder: write /100, or floor", token)
+        node = Node(_POSTFIX[token.text], token, (node,))
+    if here.sees("^") and node.kind in ("transpose", "factorial"):
+        token = here.next()
+        node = Node("power", token, (node, read_exponent(here)))
+    return node
+
+
+CLOSING = {"(": ")", "[": "]", "{": "}", r"\{": r"\}"}
+POWERS = ("pow", "power")
+
+
+def read_items(
+    here: Cursor, closing: tuple[str, ...], opened: Token, *, divided: bool = False
+) -> tuple[Node, ...]:
+    """Read what stands between brackets, separated by commas; or `divided` by one bar."""
+    here.enter(opened)
+    bars, here.bars = here.bars, ["|"] * divided
+    items: list[Node] = []
+    while not here.sees(*closing) or items:
+        items.append(read_statement(here))
+        if not here.sees(",", ";", *here.bars):
+            break
+        here.bars = [] if here.sees("|") else here.bars
+        here.next()
+    if not here.sees(*closing):
+        here.close(closing[0], opened)
+    here.bars = bars
+    here.leave(opened)
+    here.next()
+    return tuple(items)
+
+
+def read_bracketed(here: Cursor) -> Node:
+    """Read ``(…)`` or ``[…]``."""
+    opened = here.next()
+    if here.sees(CLOSING[opened.text]) and opened.text == "(":
+        here.fail(OPERAND)
+    inside = here.tokens[here.at : here.closing(here.at - 1)]
+    divided = opened.text == "[" and sum(token.text == "|" for token in inside) == 1
+    items = read_items(here, (CLOSING[opened.text],), opened, divided=divided)
+    may_be = len(items) == 1 and (opened.text == "[" or between_indices(items[0]))
+    if may_be and (found := indicator(opened, items[0])):
+        return found
+    if opened.text == "[":
+        if here.latex and len(items) == 1:
+            return Node("group", opened, items)
+        return Node("list", opened, items)
+    return Node("group" if len(items) == 1 else "tuple", opened, items)
+
+
+def read_arguments(here: Cursor, name: Token) -> Node:
+    """Read the arguments of a call; ``pow(a, b)`` is a power."""
+    opened = here.next()
+    closing = CLOSING[opened.text]
+    if here.sees(closing):
+        here.fail(OPERAND)
+    items = read_items(here, (closing,), opened)
+    if name.text in POWERS and len(items) == 2:
+        return Node("power", name, items)
+    return Node("call", name, items)
+
+
+def read_derivative(here: Cursor) -> Node:
+    """Read ``∂f/∂x``, ``∂²f/∂x∂y`` and ``∂/∂x f``."""
+    token = here.next()
+    times = read_order(here)
+    inner = None if here.sees("/") else read_power(here)
+    if not here.sees("/"):
+        here.fail("expected '/': write a derivative as ∂f/∂x or diff(f, x)")
+    here.next()
+    variables = read_variables(here)
+    if times != len(variables):
+        here.fail("this is not how often it is differentiated", token)
+    return call("diff", token, inner or read_power(here), *variables)
+
+
+def read_quotient(here: Cursor, above: Token) -> Node | None:
+    """Read ``dF/dx`` or ``d/dx f`` from behind its first word, None where that is no d."""
+    inner = above.text.removeprefix("d")
+    called = bool(inner) and here.sees("(") and inner in here.functions
+    at = here.closing(here.at) + 1 if called else here.at
+    slash, below = (here.tokens[min(place, len(here.tokens) - 1)] for place in (at, at + 1))
+    if slash.text != "/" or not is_differential(here, below):
+        return None
+    if inner and not (inner in here.functions or is_differential(here, above)):
+        return None
+    if is_declared(here, above.text):
+        return None
+    name = above._replace(text=inner)
+    node = read_arguments(here, name) if called else Node("name", name)
+    here.next()
+    here.next()
+    by = Node("name", below._replace(text=below.text.removeprefix("d")))
+    return call("diff", above, node if inner else read_power(here), by)
+
+
+def is_differential(here: Cursor, token: Token) -> bool:
+    """Whether this is dx for a name x, and itself none."""
+    name = token.text.removeprefix("d")
+    return name != token.text and is_declared(here, name) and not is_declared(here, token.text)
+
+
+def is_declared(here: Cursor, word: str) -> bool:
+    """Whether a word is one of the names."""
+    return word.replace("_", "") in here.words
+
+
+def read_variables(here: Cursor) -> list[Node]:
+    """Read ``∂x∂y`` or ``∂x²``."""
+    variables: list[Node] = []
+    if not here.sees("∂"):
+        here.fail("expected ∂ and a variable: write a derivative as ∂f/∂x or diff(f, x)")
+    while here.sees("∂"):
+        here.next()
+        if here.token.kind != "name":
+            here.fail("expected the variable to differentiate by")
+        variable = Node("name", here.next())
+        variables += [variable] * read_order(here)
+    return variables
+
+
+def read_order(here: Cursor) -> int:
+    """Read how often to differentiate."""
+    if not here.sees("^"):
+        return 1
+    here.next()
+    exponent = unbracketed(read_exponent(here))
+    if exponent.token.text not in ("1", "2", "3"):
+        here.fail("expected how often to differentiate, at most 3 times", exponent.token)
+    return int(exponent.token.text)
+
+
+_MATRICES = tuple(rf"\begin{{{kind}matrix}}" for kind in ("", "b", "p"))
+_IF = ("if", "for", "when", "falls")
+_ELSE = ("otherwise", "else", "sonst")
+
+
+def read_command(here: Cursor) -> Node:
+    """Read what begins with a LaTeX command."""
+    token = here.next()
+    match token.text:
+        case r"\frac":
+            return read_fraction(here, token)
+        case r"\binom":
+            return call("binomial", token, read_argument(here), read_argument(here))
+        case r"\begin{cases}":
+            return read_cases(here, token)
+        case r"\sqrt":
+            return read_root(here, token)
+        case r"\boxed":
+            return Node("group", token, (read_argument(here),))
+        case r"\lfloor" | r"\lceil":
+            return read_rounding(here, token)
+        case r"\nabla":
+            here.fail("write a derivative as diff(f, x)", token)
+        case r"\int":
+            here.fail("integrals are not read", token)
+    if token.text in _MATRICES:
+        return read_matrix_rows(here, token)
+    word = token.text.removeprefix("\\")
+    if word in here.functions:
+        here.tokens[here.at - 1] = Token("name", word, token.position)
+        here.go(here.at - 1)
+        return here.operand()
+    if here.open_functions:  # a name that means nothing to us
+        return Node("name", Token("name", word, token.position, token.end))
+    here.fail(f"unknown command {token.text}", token)
+    return None
+
+
+def read_argument(here: Cursor) -> Node:
+    r"""Read ``{…}`` or one sign; of ``12`` in ``\\frac12`` the first digit alone."""
+    if here.sees("{"):
+        return read_group(here)
+    if here.sees("("):
+        return read_bracketed(here)
+    if here.token.kind == "number" and here.latex and len(here.token.text) > 1:
+        text, at = here.token.text, here.token.position
+        if text.isdigit():
+            here.put(Token("number", text[0], at), Token("number", text[1:], at + 1))
+    if here.token.kind == "name" and here.latex and here.token.text not in here.words:
+        text, at = here.token.text, here.token.position
+        if text[0].isalpha() and text[1:].isdigit():  # \frac n2
+            here.put(Token("name", text[0], at, at + 1), Token("number", text[1:], at + 1))
+    if here.token.kind in ("number", "name"):
+        token = here.next()
+        return Node(token.kind, token)
+    if here.token.kind == "command":
+        return read_command(here)
+    here.fail(OPERAND)
+    return None
+
+
+def read_fraction(here: Cursor, token: Token) -> Node:
+    r"""Read a fraction; with ∂ or an upright d on both levels it is a derivative."""
+    if here.sees("("):
+        here.fail(r"expected '{': write \frac{a}{b}")
+    above = here.at
+    if is_derivative(here):
+        write_partials(here)
+    if here.sees("{") and here.tokens[above + 1].text == "∂":
+        return read_partial_fraction(here, token)
+    parts = []
+    for _ in range(2):
+        if not here.starts_operand() and not here.sees("{"):
+            here.fail(r"expected '{': write \frac{a}{b}")
+        parts.append(read_argument(here))
+    return Node("chain", token, tuple(parts), ("/",))
+
+
+def is_derivative(here: Cursor) -> bool:
+    r"""Whether a d stands on both levels and can be nothing else: ``\\frac{d f}{d x}``."""
+    if "d" in here.words or not here.sees("{") or here.tokens[here.at + 1].text != "d":
+        return False
+    after = here.tokens[here.at + 2]
+    below = here.closing(here.at) + 1
+    signs = [token.text for token in here.tokens[below : below + 2]]
+    variable = here.tokens[min(below + 2, len(here.tokens) - 1)]
+    begins = after.kind in ("name", "command") or after.text in ("}", "^", "(")
+    return begins and signs == ["{", "d"] and variable.kind == "name"
+
+
+def write_partials(here: Cursor) -> None:
+    """Put ∂ in the place of each d of a derivative."""
+    below = here.closing(here.at) + 1
+    for place in (here.at + 1, *range(below + 1, here.closing(below))):
+        old = here.tokens[place]
+        if old.text == "d":
+            here.tokens[place] = Token("operator", "∂", old.position, old.end)
+
+
+def read_partial_fraction(here: Cursor, token: Token) -> Node:
+    r"""Read ``\\frac{\\partial f}{\\partial x}`` and ``\\frac{\\partial}{\\partial x} f``."""
+    opened = here.next()
+    here.next()
+    times = read_order(here)
+    inner = None if here.sees("}") else read_product(here)
+    here.close("}", opened)
+    opened = here.token
+    if not here.sees("{"):
+        here.fail(r"expected '{': write \frac{a}{b}")
+    here.next()
+    variables = read_variables(here)
+    here.close("}", opened)
+    if times != len(variables):
+        here.fail("this is not how often it is differentiated", token)
+    return call("diff", token, inner or read_power(here), *variables)
+
+
+def read_root(here: Cursor, token: Token) -> Node:
+    """Read a root of any degree."""
+    if not here.sees("["):
+        if here.sees("("):
+            return call("sqrt", token, *read_items(here, (")",), here.next()))
+        whole = here.token.kind == "number"
+        return call("sqrt", token, Node("number", here.next()) if whole else read_argument(here))
+    opened = here.next()
+    degree = read_sum(here)
+    here.close("]", opened)
+    return call("root", token, read_argument(here), degree)
+
+
+def read_cases(here: Cursor, token: Token) -> Node:
+    """Read values and when they hold: ``x & x > 0``, and in the end ``0 & otherwise``."""
+    here.enter(token)
+    children: list[Node] = []
+    while not here.sees(r"\end{cases}"):
+        children.append(read_sum(here))
+        while here.sees(",", "&") or here.token.text in _IF:
+            here.next()
+        if here.token.text not in _ELSE:
+            children.append(read_statement(here))
+        else:
+            here.next()
+            if here.sees("\\\\"):
+                here.next()
+            if not here.sees(r"\end{cases}"):
+                here.fail("nothing comes after what holds otherwise")
+            break
+        if here.sees(",", ";"):
+            here.next()
+        if here.sees("\\\\"):
+            here.next()
+        elif not here.sees(r"\end{cases}"):
+            here.fail("expected '&', '\\\\' or the end of the cases")
+    here.next()
+    here.leave(token)
+    return call("cases", token, *children)
+
+
+def read_matrix_rows(here: Cursor, token: Token) -> Node:
+    """Read the rows of a matrix."""
+    here.enter(token)
+    rows: list[Node] = []
+    cells: list[Node] = []
+    while True:
+        cells.append(read_statement(here))
+        if here.sees("&"):
+            here.next()
+            continue
+        rows.append(Node("list", token, tuple(cells)))
+        cells = []
+        if here.sees("\\\\"):
+            here.next()
+        if here.token.text == token.text.replace("begin", "end"):
+            here.next()
+            break
+        if here.tokens[here.at - 1].text != "\\\\":
+            here.fail("expected '&', '\\\\' or the end of the matrix")
+    here.leave(token)
+    return Node("matrix", token, tuple(rows))
+
+
+def read_rounding(here: Cursor, token: Token) -> Node:
+    """Read ``⌊x⌋`` or ``⌈x⌉``."""
+    here.enter(token)
+    inner = read_sum(here)
+    here.leave(token)
+    if here.token.text != token.text.replace(r"\l", r"\r"):
+        here.fail("this bracket is never closed", token)
+    here.next()
+    return call("floor" if "floor" in token.text else "ceiling", token, inner)
+
+
+_RANGE = {
+    "Sum": r"\sum_{k=1}^{n} or sum(term, k, 1, n)",
+    "Product": r"\prod_{k=1}^{n} or product(term, k, 1, n)",
+    "Limit": r"\lim_{x \to 0} or limit(f, x, 0)",
+}
+
+
+def read_big_operator(here: Cursor) -> Node:
+    """Read a sum, a product or a limit with what is written under it."""
+    tight = is_tight(here, here.at)
+    token = here.next()
+    name = BIG_OPERATORS[token.text]
+    under = read_script(here, "_", token, name)
+    if name == "Limit":
+        if under.kind != "towards":
+            here.fail("write the limit as lim_{x → 0}", token)
+        return call(name, token, read_product(here), *under.children)
+    plain = under.kind == "relation" and under.marks == ("=",)
+    if plain and here.sees("^"):
+        stop = read_script(here, "^", token, name)
+        index, first = under.children
+        body, factors = read_summed(here, index, token, tight)
+        return before_factors(call(name, token, body, index, first, stop), factors)
+    if under.kind == "relation" and not (under.marks == ("!=",) and len(under.children) == 2):
+        here.fail(f"write the range: {_RANGE[name]}", token)
+    index = under.children[0] if under.kind == "relation" else under
+    body, factors = read_summed(here, index, token, tight)
+    if under.kind == "relation":
+        body = call(name, token, body, *under.children)._replace(marks=under.marks)
+        return before_factors(body, factors)
+    for index in reversed(under.children if under.kind == "tuple" else (under,)):
+        body = call(name, token, body, index)
+    return before_factors(body, factors)
+
+
+def read_summed(here: Cursor, index: Node, token: Token, tight: bool) -> tuple[Node, Node | None]:
+    """Read what is summed, and the factors behind it that are sums of their own.
+
+    Σ_i x_i Σ_j y_j is a product of two sums: nothing from the second sign on has an i.  In
+    Π_i x_i Σ_j y_j it matters whether the sum is in every factor, and where it stands `tight`,
+    in 1/Σ_i x_i y, whether y stands below.
+    """
+    body = read_product(here)
+    if body.kind != "chain" or set(body.marks) - {"*", "/"}:
+        return body, None
+    if tight and not shares_a_name(body.children[-1], index):
+        here.fail("it is unclear where this ends: put brackets around it", token)
+    factors, marks = body.children, body.marks
+    first = next((at for at, factor in enumerate(factors) if at and _is_big(factor)), None)
+    if first is None or any(shares_a_name(factor, index) for factor in factors[first:]):
+        return body, None
+    if BIG_OPERATORS[token.text] == "Product":
+        here.fail("it is unclear where this product ends: put brackets around it", token)
+    inner = body._replace(children=factors[:first], marks=marks[: first - 1])
+    one = Node("number", Token("number", "1", index.token.position))
+    behind = body._replace(children=(one, *factors[first:]), marks=marks[first - 1 :])
+    return inner if first > 1 else factors[0], behind
+
+
+def is_tight(here: Cursor, at: int) -> bool:
+    """Whether what stands here is divided by, or an exponent."""
+    return at > 0 and here.tokens[at - 1].text in ("/", "^")
+
+
+def before_factors(whole: Node, factors: Node | None) -> Node:
+    """Return a sum times the factors behind it."""
+    if factors is None:
+        return whole
+    return factors._replace(children=(whole, *factors.children[1:]))
+
+
+def read_extremum(here: Cursor, token: Token) -> Node:
+    """Read the largest or smallest of what an index runs through; min f is −max −f.
+
+    Factors behind that, in which the index doesn't stand, are no part of it: max_j |v_j| M is
+    a product.
+    """
+    tight = is_tight(here, here.at - 1)
+    under = read_script(here, "_", token, "Sum")
+    body = read_product(here)
+    factors, marks = (body.children, body.marks) if body.kind == "chain" else ((body,), ())
+    own = 1 + max((i for i, f in enumerate(factors) if shares_a_name(f, under)), default=-1)
+    if own in (0, len(factors)):
+        return largest(token, body, under)
+    if tight:
+        here.fail("it is unclear where this ends: put brackets around it", token)
+    inner = body._replace(children=factors[:own], marks=marks[: own - 1])
+    extreme = largest(token, inner if own > 1 else factors[0], under)
+    return Node("chain", token, (extreme, *factors[own:]), marks[own - 1 :])
+
+
+def largest(token: Token, body: Node, index: Node) -> Node:
+    """Return what is read for max or min over an index."""
+    if token.text == "max":
+        return call("Largest", token, body, index)
+    return Node(
+        "negative", token, (call("Largest", token, Node("negative", token, (body,)), index),)
+    )
+
+
+def read_script(here: Cursor, sign: str, token: Token, name: str) -> Node:
+    """Read what stands under or over a sign: ``_{k=1}``, ``_(i≠j)``, ``_k``, ``_{i,j}``."""
+    if not here.sees(sign):
+        here.fail(f"write the range: {_RANGE[name]}", token)
+    here.next()
+    if not here.sees("{", "("):
+        return read_argument(here)
+    opened = here.next()
+    closing = "}" if opened.text == "{" else ")"
+    here.enter(opened)
+    items = [read_statement(here)]
+    arrow = here.next() if here.sees("→") else None
+    if arrow:
+        items += read_towards(here).children
+    while not arrow and here.sees(","):
+        here.next()
+        items.append(read_statement(here))
+    here.close(closing, opened)
+    here.leave(opened)
+    if arrow:
+        return Node("towards", arrow, tuple(items))
+    return items[0] if len(items) == 1 else Node("tuple", opened, tuple(items))
+
+
+def read_towards(here: Cursor) -> Node:
+    """Read where a limit goes, ``0``, ``0^+`` or ``∞``, and from which side."""
+    sign = "-" if here.sees("-") else ""
+    token = here.next() if sign else here.token
+    to = read_postfix(here)
+    if sign:
+        to = Node("negative", token, (to,))
+    side = ""
+    if here.sees("^"):
+        here.next()
+        braced = here.sees("{", "(") and here.next()
+        if not here.sees("+", "-"):
+            here.fail("expected the side from which the limit is taken, + or -")
+        side = here.next().text
+        if braced:
+            here.close("}" if braced.text == "{" else ")", braced)
+    children = (to,) if not side else (to, Node("side", Token("operator", side, token.position)))
+    return Node("towards", token, children)
+
+
+def _is_big(node: Node) -> bool:
+    """Whether this is a sum or a product, perhaps the first of several."""
+    while node.kind == "group" or (node.kind == "chain" and not set(node.marks) & {"+", "-"}):
+        node = node.children[0]
+    return node.kind == "call" and node.token.text in ("Sum", "Product")
+
+
+_TRIGONOMETRIC = ("sin", "cos", "tan")
+# After these, LaTeX and `sin 5n` need no brackets.
+_LOGARITHMS = ("log", "ln", "log2", "log10")
+_HYPERBOLIC = ("sinh", "cosh", "tanh", "sech", "csch", "coth")
+_BARE = (*_TRIGONOMETRIC, "sec", "csc", "cot", *_HYPERBOLIC, "exp", *_LOGARITHMS)
+_SQUARE = ("E", "Var")  # written E[X] as well
+_INVERSES = ("arcsin", "arccos", "arctan")
+
+
+def read_operand(here: Cursor) -> Node:
+    """Read an operand."""
+    token = here.token
+    if token.kind == "number":
+        number = Node("number", here.next())
+        return (token.text == "1" and read_indicator(here, token)) or number
+    if token.kind == "name":
+        return read_name(here)
+    if token.kind == "command":
+        return read_big_operator(here) if token.text in BIG_OPERATORS else read_command(here)
+    if here.sees("(", "["):
+        return read_bracketed(here)
+    if here.latex and here.sees("{"):
+        return read_group(here)
+    if here.sees("|", "‖"):
+        return read_bar(here)
+    if here.sees("√"):
+        here.enter()
+        root = call("sqrt", here.next(), read_operand(here))
+        here.leave()
+        return root
+    if here.sees("∂"):
+        return read_derivative(here)
+    here.fail(OPERAND)
+    return None
+
+
+def read_bar(here: Cursor) -> Node:
+    """Read an absolute value or a norm."""
+    opened = here.next()
+    here.bars.append(opened.text)
+    here.enter(opened)
+    inner = read_sum(here)
+    here.close(opened.text, opened)
+    here.leave(opened)
+    here.bars.pop()
+    if opened.text == "|":
+        return call("abs", opened, inner)
+    if here.sees("_"):
+        here.next()
+        which = read_argument(here)
+        if which.token.text != "2":
+            here.fail("only the Euclidean norm is read here", which.token)
+    return call("norm", opened, inner)
+
+
+def read_name(here: Cursor) -> Node:
+    """Read a name, with its index or with the arguments of a call."""
+    token = here.next()
+    if token.text == "sigma" and is_sigmoid(here):
+        token = token._replace(text="sigmoid")
+    known = token.text in here.functions or (token.text in POWERS and here.sees("("))
+    known = known and token.text.replace("_", "") not in here.words
+    if token.text[:1] == "d" and (found := read_quotient(here, token)):
+        return found
+    may_be = token.text in INDICATORS and not known and token.text not in here.words
+    if may_be and (found := read_indicator(here, token)):
+        return found
+    square = token.text in _SQUARE or token.text.startswith(EXPECTATION)
+    if known and square and here.sees("["):
+        return Node("call", token, read_items(here, ("]",), here.next()))
+    if known and here.latex and token.text in _SQUARE and not here.sees("(", "⟦", "{"):
+        return read_mean(here, token)
+    if here.sees("⟦", "[") and token.text not in _BARE and is_index(here, token):
+        return read_indexed(here, token)
+    if known and token.text in ("max", "min") and here.sees("_"):
+        return read_extremum(here, token)
+    if known and token.text in ("max", "min") and here.sees("{", r"\{"):
+        return Node("call", token, read_items(here, (CLOSING[here.next().text],), token))
+    if here.sees("(") and is_call(here, token, known):
+        return read_arguments(here, token)
+    if here.latex and not known and is_open_call(here, token):
+        return read_arguments(here, token)
+    if known and token.text in (*_BARE, *_INVERSES) and (here.implicit or here.sees("_")):
+        return read_bare_call(here, token)
+    return Node("name", token)
+
+
+def is_sigmoid(here: Cursor) -> bool:
+    """Whether σ is the function, where names are declared and σ is none of them."""
+    own = "sigma" in here.words or "sigma" in here.functions or here.open_functions
+    return here.sees("(") and "sigmoid" in here.functions and not own
+
+
+def read_indicator(here: Cursor, one: Token) -> Node | None:
+    """Read ``[i = j]``, ``_{i=j}`` or the like behind a 1 (or 𝟙), None where none follows."""
+    start, token = here.at, here.token
+    if here.sees("_"):
+        here.next()
+    adjacent = token.position == one.end or here.latex
+    if not adjacent or not here.sees("[", "(", "{", r"\{", "⟦"):
+        here.go(start)
+        return None
+    closing = here.closing(here.at)
+    inside = {t.text for t in here.tokens[here.at : closing]}
+    if inside.isdisjoint(RELATIONS):
+        here.go(start)
+        return None
+    opened = here.next()
+    inner = here.next() if here.sees(r"\{") else None  # \mathbb{1}_{\{i=j\}}
+    closing_signs = CLOSING | {"⟦": "⟧"}
+    items = read_items(here, (closing_signs[(inner or opened).text],), inner or opened)
+    if inner:
+        here.close(closing_signs[opened.text], opened)
+    if len(items) != 1 or (found := indicator(one, items[0])) is None:
+        here.fail("write 1 where two indices are the same as [i = j], or delta(i, j)", one)
+    return found
+
+
+def read_mean(here: Cursor, token: Token) -> Node:
+    r"""Read ``\\mathbb{E} e^{wz}``: of one operand it is clear what E is taken of."""
+    if not here.starts_operand():
+        here.fail(f"{token.text} needs brackets: {token.text}[…]", token)
+    inner = read_power(here)
+    if here.starts_operand():
+        here.fail(f"it is unclear what {token.text} is taken of: write {token.text}[…]", token)
+    return Node("call", token, (inner,))
+
+
+def is_open_call(here: Cursor, name: Token) -> bool:
+    r"""Whether a name that nobody declared is a function in LaTeX: ``\operatorname{Var}(X)``.
+
+    A word in letters of its own is never a factor before a bracket; where names are declared
+    it is unknown, and so is the expectation, which is no number e.
+    """
+    if name.text.replace("_", "") in here.words and not name.text.startswith(EXPECTATION):
+        return False
+    written = here.text[name.position : name.end]
+    is_word = written.startswith("\\") and len(name.text) > 1 and not is_greek(name.text)
+    if written.startswith((r"\operatorname", r"\mathbb")) and not here.sees("(", "["):
+        here.fail(f"{name.text} needs brackets: {name.text}(…)", name)
+    if not here.sees("(", "[") or name.text in WORDS | {"e"}:
+        return False
+    if here.open_functions:
+        return is_word or here.sees("(") or name.text.startswith(EXPECTATION)
+    if is_word or name.text == "E":
+        here.fail(f"unknown function {name.text}", name)
+    return False
+
+
+def is_index(here: Cursor, name: Token) -> bool:
+    """Whether the bracket here holds an index: it stands directly after a name."""
+    adjacent = here.token.position == name.end
+    return here.token.text == "⟦" or (adjacent and not here.latex)
+
+
+def read_indexed(here: Cursor, name: Token) -> Node:
+    """Read ``p[k]``, ``J[i, j]``, ``z_{k+1}``."""
+    opened = here.next()
+    items = read_items(here, ("]" if opened.text == "[" else "⟧",), opened)
+    if not items:
+        here.fail(OPERAND, opened)
+    if name.text == "delta" and len(items) == 1 and items[0].kind == "relation":
+        return indicator(name, items[0]) or Node("indexed", name, items)
+    if len(items) == 1 and (found := indicator(opened, items[0])):  # p_i[i = j] is a product
+        return times([Node("name", name), found])
+    return Node("indexed", name, items)
+
+
+def is_call(here: Cursor, token: Token, known: bool) -> bool:
+    """Whether the bracket after a name holds arguments."""
+    adjacent = here.token.position == token.end
+    unknown = token.text.replace("_", "") not in here.words
+    return known or (here.open_functions and unknown and adjacent and not here.latex)
+
+
+def read_bare_call(here: Cursor, token: Token) -> Node:
+    r"""Read ``sin 5n``, ``\\sin^2 x``, ``\\log_2 n``."""
+    arguments: list[Node] = []
+    power = None
+    if here.sees("_"):
+        here.next()
+        arguments.append(read_argument(here))
+    if here.sees("^"):
+        power = here.next(), read_exponent(here)
+    if here.sees("(") or (here.latex and here.sees("[", "{", r"\{")):
+        opened = here.next()
+        items = read_items(here, (CLOSING[opened.text],), opened)
+    elif here.sees(*BIG_OPERATORS):
+        items = (read_power(here),)
+    elif here.starts_operand() and not needs_no_brackets(here.token):
+        factors = [read_power(here)]
+        while (
+            here.starts_operand() and not here.sees("(", "[") and not needs_no_brackets(here.token)
+        ):
+            factors.append(read_power(here))
+        if here.sees("(", "["):  # cos w(k + l): the cosine of w, or of all that?
+            word = token.text
+            here.fail(f"it is unclear whether this bracket belongs to {word}: write {word}(…)")
+        items = (times(factors),)
+    else:
+        word = token.text
+        here.fail(f"{word} needs brackets: {word}(…)", token)
+    if power and token.text in _TRIGONOMETRIC and _is_minus_one(power[1]):
+        return call(f"arc{token.text}", token, *items)
+    node = Node("call", token, (*items, *arguments))
+    return Node("power", power[0], (node, power[1])) if power else node
+
+
+def needs_no_brackets(token: Token) -> bool:
+    """Whether a function begins here that needs no brackets."""
+    return token.text.removeprefix("\\") in (*_BARE, *_INVERSES) or token.text in BIG_OPERATORS
+
+
+def times(factors: list[Node]) -> Node:
+    """Return the product of some factors."""
+    if len(factors) == 1:
+        return factors[0]
+    return Node("chain", factors[0].token, tuple(factors), ("*",) * (len(factors) - 1))
+
+
+def _is_minus_one(node: Node) -> bool:
+    node = unbracketed(node)
+    return node.kind == "negative" and node.children[0].token.text == "1"
+
+
 def read_tree(
     text: object,
     *,
@@ -2913,7 +2925,9 @@ def read_tree(
         tokens = [t._replace(text="lam") if t.text == "lambda" else t for t in tokens]
     if open_functions:
         words = _without_bracket(tokens, functions).union(words)
-    return Reader(str(text), tokens, implicit, functions, words, open_functions, latex).read()
+    return read_all(
+        Cursor(str(text), tokens, implicit, functions, words, open_functions, latex, read_operand)
+    )
 
 
 def plain_names(
