@@ -17,6 +17,7 @@ CODES = {
     "Backspace": (8, ""),
     "ArrowUp": (38, ""),
     "ArrowDown": (40, ""),
+    "ArrowLeft": (37, ""),
     "ArrowRight": (39, ""),
 }
 

@@ -688,6 +688,25 @@ def combine(*masks: "bool arrays that broadcast") -> "bool array":
 # every other; GPT masks causally; a prefix LM lets the first $p$ tokens, a question say, see each other,
 # and masks the rest causally; and a translator's decoder looks across, at all tokens of another text.
 
+# %% tags=["demonstration"]
+def draw_prefix(p):
+    figure = plt.Figure(figsize=(3, 2.8), layout="constrained")
+    axis = figure.subplots()
+    query, key = np.indices((6, 6))
+    axis.imshow((key > query) & ((query >= p) | (key >= p)), cmap="gray", vmin=-0.3, vmax=1)
+    axis.set(xlabel="key", ylabel="query", xticks=range(6), yticks=range(6))
+    kind = {0: "GPT: every token sees itself and what came before", 6: "BERT: every token sees every other"}
+    return figure, f"A prefix of {p} of six tokens, allowed pairs dark. " + kind.get(
+        p, f"The first {p} see each other, the rest see themselves and what came before") + "."
+
+
+if plt:
+    moving(draw_prefix, "length of the prefix", [0, 1, 2, 3, 4, 6], 3)
+
+# %% [markdown]
+# *The picture:* six queries by six keys, allowed pairs dark. With a prefix of 3 there is a square of three by three in the upper left corner, and
+# below it each row is one key longer than the one before. A prefix of 0 leaves the causal triangle, one of all six tokens the whole square.
+
 # %%
 your_numbers("mask_zoo")
 

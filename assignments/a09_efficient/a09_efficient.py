@@ -607,6 +607,26 @@ if plt:
 # libraries mean the whole width, $2w$ or $2w + 1$. A *dilated* window leaves gaps: it has as many keys, at the
 # distances $0, \pm D, \pm 2D, \dots, \pm wD$ for a dilation $D$. And because hardware likes whole tiles, real kernels
 # often work in *blocks*: all queries of a block see the same keys, those of their own block and of the two beside it.
+# A window of 16 tokens, not causal, and what one query sees:
+
+# %% tags=["demonstration"]
+def draw_window(w):
+    figure = plt.Figure(figsize=(3.4, 3.2), layout="constrained")
+    axis = figure.subplots()
+    query, key = np.indices((16, 16))
+    seen = abs(query - key) <= w
+    axis.imshow(np.where(seen, np.where(query == 7, 0.0, 0.6), 1.0), cmap="gray", vmin=0, vmax=1)
+    axis.set(xlabel="key", ylabel="query", xticks=range(0, 16, 3), yticks=range(0, 16, 3))
+    first, last = np.flatnonzero(seen[7])[[0, -1]]
+    return figure, f"With a reach of {w} query 7 sees the keys {first} to {last}, and query 0 the keys 0 to {w}."
+
+
+if plt:
+    moving(draw_window, "reach to each side", [0, 1, 2, 3, 5, 7], 2)
+
+# %% [markdown]
+# *The picture:* sixteen queries by sixteen keys. Allowed pairs are a grey band along the diagonal, which is cut off in two corners; query 7 is black. With a reach of 2
+# it sees the keys 5 to 9. A wider reach makes the band wider on both sides.
 
 # %%
 your_numbers("sparse_local")

@@ -618,19 +618,24 @@ def mla(
 # Why a tanh, and not simply a clip at $c$? Ask what becomes of the gradient of a score of 15 under each.
 
 # %% tags=["demonstration"]
-if plt:
+def draw_cap(c):
     s = np.linspace(-40, 40, 200)
-    figure, axes = plt.subplots(figsize=(5.5, 3), layout="constrained")
-    axes.plot(s, 10 * np.tanh(s / 10), "k-", label="10 tanh(s/10)")
-    axes.plot(s, np.clip(s, -10, 10), "k--", label="clipped at 10")
-    axes.set(xlabel="score $s$", ylabel="what softmax gets")
+    figure = plt.Figure(figsize=(5.5, 3), layout="constrained")
+    axes = figure.subplots()
+    axes.plot(s, c * np.tanh(s / c), "k-", label=f"{c} tanh(s/{c})")
+    axes.plot(s, np.clip(s, -c, c), "k--", label=f"clipped at {c}")
+    axes.set(xlabel="score $s$", ylabel="what softmax gets", ylim=(-42, 42))
     axes.legend()
-    plt.show()
+    return figure, f"A cap of {c}: a score of 3 becomes {c * np.tanh(3 / c):.3f}, one of 40 {c * np.tanh(40 / c):.2f}."
+
+
+if plt:
+    moving(draw_cap, "cap", [2, 5, 10, 20, 40], 10)
 
 # %% [markdown]
 # *The picture:* a cap of 10 beside a clip, for scores from −40 to 40. Around 0 both follow the diagonal. The clip
 # has corners at ±10, beyond which it is flat and passes no gradient. The cap leaves the diagonal earlier, without a
-# corner, and approaches ±10; it still rises everywhere, if ever less.
+# corner, and approaches ±10; it still rises everywhere, if ever less. A smaller cap bends earlier; one of 40 leaves scores up to 10 nearly what they are.
 #
 # 1. `slope`: the derivative of $c \tanh(s/c)$ with respect to $s$, a formula in `s` and `c`. (The derivative of
 #    $\tanh x$ is $1 - \tanh^2 x$.) `capped`, `slopes`: the capped scores and the slopes there, for your `cap` and
