@@ -37,7 +37,7 @@ def read_formula(raw: object, hint: dict[str, Any]) -> Reading:
     """Return how the grader will read a formula."""
     how = {name: hint[name] for name in _OF_FORMULAS if name in hint}
     shown, latex = _ask_the_grammar(raw, hint, ("look", "typeset"), **how)
-    return Reading(None, shown, typeset=(latex,))
+    return Reading(text_of(raw), shown, typeset=(latex,))
 
 
 #: What a hint about lines may say beside the names and functions.

@@ -12,7 +12,7 @@ import numpy as np
 
 from autograder.student.judgement import Judgement, judged_by_entries
 from autograder.student.literals import Entry
-from autograder.student.practice_lines import judge_lines
+from autograder.student.practice_lines import judge_formula, judge_lines
 
 RELATIVE = 1e-3  # of a number: four significant digits always suffice
 SMALL = 10.0  # times the number, where it is below a tenth: the tolerance has no cliff there
@@ -104,6 +104,7 @@ JUDGES: dict[str, Any] = {
     "shape": judge_shape,
     "choice": judge_choice,
     "lines": judge_lines,
+    "formula": judge_formula,
 }
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from autograder.student.data import decode, help_with
+from autograder.student.data import decode, find, help_with
 from autograder.student.display import block
 from autograder.student.practice_diagnosis import Said, diagnosed, recorded
 from autograder.student.practice_functions import tried_out
@@ -48,13 +48,14 @@ class Round:
         for part in self.parts:
             first, *more = part["asks"]
             lines += [f"  {part['name']}: {first}", *(f"    {line}" for line in more)]
-        names = "".join(f", {part['name']}=..." for part in self.parts)
-        first = self.parts[0]["name"]
+        known = [part["name"] for part in self.parts]
+        names, first = "".join(f", {name}=..." for name in known), known[0]
         return [
             *lines,
             "Answer some or all of them:",
             f'practice("{self.exercise}"{names})',
             f'or one after the other: practice("{self.exercise}").{first} = ...',
+            *_left_out(self.exercise, known),
         ]
 
     def says(self, answers: dict[str, Any]) -> list[str]:
@@ -106,6 +107,16 @@ class Round:
     def _right(self, part: PracticePart) -> list[str]:
         value = self.worked["right"][part["name"]]["right"][0]
         return recorded(part, value).shown.split("\n")
+
+
+def _left_out(exercise: str, known: list[str]) -> list[str]:
+    """Say which graded answers can't be practised."""
+    found, _ = find(exercise)
+    graded = [p["name"] for p in found["parts"] if p["hint"]["kind"] != "manual"] if found else []
+    left = ", ".join(name for name in graded if name not in known)
+    return [
+        f"Left out, as nearly everybody has the same answer, or many are right: {left}."
+    ] * bool(left)
 
 
 def _in_formula(value: Any, *, alone: bool = True) -> str:

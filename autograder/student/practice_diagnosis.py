@@ -164,7 +164,7 @@ class _Own:
 def _judged(part: PracticePart, answer: Reading, right: Any, slack: Any) -> Judgement:
     kind, rule = part["hint"]["kind"], part["rule"]
     how = {"slack": slack, "written": answer.entries} if kind == "numbers" else {}
-    if kind == "lines":
+    if kind in ("lines", "formula"):
         how = {"hint": part["hint"]}
     found: Judgement = JUDGES[kind](answer.value, right, rule, **how)
     return found

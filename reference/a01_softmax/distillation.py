@@ -97,7 +97,17 @@ def divergence_in_bits(t, s):
     return t @ np.log2(t / s)
 
 
-@exercise.part(points=1, answer=Formula("s_i t_i tau", {"*": "positive"}))
+@exercise.part(
+    points=1,
+    answer=Formula(
+        "s_i t_i tau",
+        {"*": "positive"},
+        practice=(
+            ("The derivative of −log s_i with respect to the student's logit z_i."),
+            "(s_i - 1)/tau",
+        ),
+    ),
+)
 def kl_slope():
     """The derivative of KL(t ‖ s) with respect to the student's logit z_i."""
     return "(s_i - t_i)/tau"

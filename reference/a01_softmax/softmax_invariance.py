@@ -182,7 +182,11 @@ ALL = "(exp(z1) + exp(z2) + exp(z3))"
 
 @exercise.part(
     points=1,
-    answer=Formula("z1 z2 z3", question=f"(exp(z1)/{ALL})/(exp(z2)/{ALL})"),
+    answer=Formula(
+        "z1 z2 z3",
+        question=f"(exp(z1)/{ALL})/(exp(z2)/{ALL})",
+        practice=("p₁²/(p₂ p₃) in terms of the logits.", "exp(2*z1 - z2 - z3)"),
+    ),
 )
 def ratio():
     """The ratio p₁/p₂ in terms of the logits."""

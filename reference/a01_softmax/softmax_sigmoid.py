@@ -52,7 +52,18 @@ difference_alone = Form(
 )
 
 
-@exercise.part(points=2, answer=Formula("a b tau", {"tau": "positive"}, form=difference_alone))
+@exercise.part(
+    points=2,
+    answer=Formula(
+        "a b tau",
+        {"tau": "positive"},
+        form=difference_alone,
+        practice=(
+            "The first entry of softmax((a, b)/τ), divided by the second one.",
+            "exp((a - b)/tau)",
+        ),
+    ),
+)
 def first():
     """The first entry of softmax((a, b)/τ), as a function of a − b and τ."""
     return "1/(1 + exp(-(a - b)/tau))"

@@ -106,7 +106,12 @@ def proportional_to_the_logits():
 
 
 @exercise.part(
-    points=2.75, answer=Formula("z_i zbar n tau", {"tau": "positive", "n": "positive integer"})
+    points=2.75,
+    answer=Formula(
+        "z_i zbar n tau",
+        {"tau": "positive", "n": "positive integer"},
+        practice=("log Σ exp(z_k/τ) for large τ, up to the term in 1/τ.", "log(n) + zbar/tau"),
+    ),
 )
 def first_order():
     """softmax(z/τ)_i for large τ, up to the term in 1/τ."""

@@ -30,7 +30,17 @@ def draw(rng):
     }
 
 
-@exercise.part(points=1, answer=Formula("n", question="sum(i, i, 1, n)"))
+@exercise.part(
+    points=1,
+    answer=Formula(
+        "n",
+        question="sum(i, i, 1, n)",
+        practice=(
+            ("The allowed pairs if each of n > 2 tokens sees itself and the two before it."),
+            "3*n - 3",
+        ),
+    ),
+)
 def causal():
     """The pairs that a causal mask allows for n tokens."""
     return "n*(n + 1)/2"

@@ -125,7 +125,13 @@ def number_of_terms_early():
     ]
 
 
-@exercise.part(points=2, answer=Formula("d mu_q mu_k sigma_q sigma_k"))
+@exercise.part(
+    points=2,
+    answer=Formula(
+        "d mu_q mu_k sigma_q sigma_k",
+        practice=("The mean of q · k, in the same names.", "d*mu_q*mu_k"),
+    ),
+)
 def var():
     """The variance of q · k in the width, the means and the standard deviations."""
     return "d*(sigma_q**2*sigma_k**2 + mu_q**2*sigma_k**2 + mu_k**2*sigma_q**2)"

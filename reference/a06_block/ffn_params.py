@@ -73,7 +73,10 @@ def one_bias(matrices, f):
     return matrices + f
 
 
-@exercise.part(points=1, answer=Formula("d"))
+@exercise.part(
+    points=1,
+    answer=Formula("d", practice=("All parameters, biases included, where f = 2d.", "4*d^2 + 3*d")),
+)
 def formula():
     """All parameters, biases included, where f = 4d."""
     return "8*d**2 + 5*d"

@@ -21,7 +21,12 @@ exercise = Exercise(
 )
 
 
-@exercise.part(points=0.25, answer=Formula("a b m v"))
+@exercise.part(
+    points=0.25,
+    answer=Formula(
+        "a b m v", practice=("The mean of the squares of the entries of a x.", "a^2*(v + m^2)")
+    ),
+)
 def new_mean():
     """The mean of the entries of a x + b, where those of x have the mean m and the variance v."""
     return "a*m + b"

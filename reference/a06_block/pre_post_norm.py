@@ -32,7 +32,14 @@ def depends_on_the_depth(formula):
 
 @exercise.part(
     points=0.5,
-    answer=Formula("L", question="product(1/sqrt(2), l, 1, L)"),
+    answer=Formula(
+        "L",
+        question="product(1/sqrt(2), l, 1, L)",
+        practice=(
+            ("The factor after L post-norm steps, if each sum has the variance 3."),
+            "3^(-L/2)",
+        ),
+    ),
     carry_if=depends_on_the_depth,
 )
 def path():

@@ -149,7 +149,12 @@ def additional_biases_forgotten(d, encoder_layer):
     return encoder_layer + attention(d, False) + 2 * d
 
 
-@exercise.part(points=1, answer=Formula("d"))
+@exercise.part(
+    points=1,
+    answer=Formula(
+        "d", practice=("What an encoder layer learns for f = 2d, in d.", "8*d^2 + 11*d")
+    ),
+)
 def encoder_formula(encoder_layer, d, f):
     """What an encoder layer learns for f = 4d, in d."""
     missing = attention(d) + feed_forward(d, f) + 4 * d - encoder_layer

@@ -211,7 +211,12 @@ def times(entries, rectangle):
     return Fraction(int(entries), rectangle)
 
 
-@exercise.part(points=0.5, answer=Formula("d"))
+@exercise.part(
+    points=0.5,
+    answer=Formula(
+        "d", practice=("Matrix entries of one encoder layer for f = 3d, in d.", "10*d^2")
+    ),
+)
 def encoder_layer(attention, feed_forward, d, f):
     """Matrix entries of one encoder layer for f = 4d, in d."""
     return f"{times(attention, d * d) + 4 * times(feed_forward, d * f)}*d**2"

@@ -87,7 +87,16 @@ values_time.mistakes(
 )
 
 
-@exercise.part(points=0.75, answer=Formula("n m d_k d_v"))
+@exercise.part(
+    points=0.75,
+    answer=Formula(
+        "n m d_k d_v",
+        practice=(
+            ("The multiply–add pairs that send n queries and m keys through a d_k × d_v matrix."),
+            "(n + m)*d_k*d_v",
+        ),
+    ),
+)
 def madds():
     """The multiply–add pairs of both products together, exactly."""
     return "n*m*(d_k + d_v)"

@@ -28,7 +28,14 @@ def draw(rng):
     }
 
 
-@exercise.part(points=1.5, answer=Formula("n d", question="sum(4*d^2 + 2*t*d, t, 1, n)"))
+@exercise.part(
+    points=1.5,
+    answer=Formula(
+        "n d",
+        question="sum(4*d^2 + 2*t*d, t, 1, n)",
+        practice=("All madds of n steps, of which step t takes d² + t d.", "n*d^2 + n*(n + 1)*d/2"),
+    ),
+)
 def cached():
     """All madds of n steps with a cache, as a formula in n and d."""
     return "4*n*d**2 + n*(n + 1)*d"

@@ -54,7 +54,13 @@ def feed_forward(n, d):
     return 8 * n * d**2
 
 
-@exercise.part(points=1, answer=Formula("d"))
+@exercise.part(
+    points=1,
+    answer=Formula(
+        "d",
+        practice=(("The n at which 2 n² d equals 8 n d², the feed-forward layer's madds."), "4*d"),
+    ),
+)
 def meets_projections():
     """The n at which the quadratic part equals the projections, as a formula in d."""
     return "2*d"

@@ -38,7 +38,12 @@ def draw(rng):
         return {"q": q, "k": k, "p": p, "K": K}
 
 
-@exercise.part(points=0.5, answer=Formula("z"))
+@exercise.part(
+    points=0.5,
+    answer=Formula(
+        "z", practice=("What is left of 4ωz − ω² when the square of ω − 2z is complete.", "4*z^2")
+    ),
+)
 def constant():
     """What is left of ωz − ω²/2 when the square of ω − z is complete."""
     return "z^2/2"

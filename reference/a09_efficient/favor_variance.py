@@ -121,7 +121,17 @@ def of_both(formula):
     return {"N", "p"} <= {str(symbol) for symbol in formula.free_symbols}
 
 
-@exercise.part(points=1, answer=Formula("m N p"), carry_if=of_both)
+@exercise.part(
+    points=1,
+    answer=Formula(
+        "m N p",
+        practice=(
+            ("The variance of a mean of m independent draws, with mean p and mean square N."),
+            "(N - p^2)/m",
+        ),
+    ),
+    carry_if=of_both,
+)
 def var_formula():
     """The variance of the positive estimate, in m, N = ‖x + y‖² and p = x · y."""
     return "exp(2*p)*(exp(N) - 1)/m"

@@ -157,7 +157,16 @@ def values_first():
     ]
 
 
-@exercise.part(points=1, answer=Formula("n m D d_v"))
+@exercise.part(
+    points=1,
+    answer=Formula(
+        "n m D d_v",
+        practice=(
+            "Madds of (A B) C for A (n × D), B (D × d_v) and C (d_v × m).",
+            "n*D*d_v + n*d_v*m",
+        ),
+    ),
+)
 def weights_first():
     """Madds of (φ(Q) φ(K)ᵀ) V, as a formula."""
     return "n*m*(D + d_v)"

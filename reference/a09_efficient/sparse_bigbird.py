@@ -291,7 +291,10 @@ unattended.mistakes(
 )
 
 
-@exercise.part(points=0.5, answer=Formula("r"))
+@exercise.part(
+    points=0.5,
+    answer=Formula("r", practice=("The limit of (1 − r/n)^(2n) for n → ∞.", "exp(-2*r)")),
+)
 def limit():
     """The share to which it tends for n → ∞ with r keys, as a formula."""
     return "exp(-r)"

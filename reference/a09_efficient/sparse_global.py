@@ -156,7 +156,19 @@ def exclusive(n, w, global_idx):
     return local_mask(n, w) ^ global_mask(n, global_idx)
 
 
-@exercise.part(points=2, answer=Formula("n w g"))
+@exercise.part(
+    points=2,
+    answer=Formula(
+        "n w g",
+        practice=(
+            (
+                "The allowed pairs if the first g of n tokens are global, and "
+                "the others see themselves."
+            ),
+            "2*g*n - g^2 + n - g",
+        ),
+    ),
+)
 def edges():
     """The allowed pairs, if the first g of n tokens are global."""
     return "2*g*n - g**2 + (n - g)*(2*w + 1) - w*(w + 1)"

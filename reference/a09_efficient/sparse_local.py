@@ -377,7 +377,11 @@ def only_behind(Q, K, V, w):
 
 @exercise.part(
     points=2,
-    answer=Formula("n w", question="sum(min(i + w, n) - max(i - w, 1) + 1, i, 1, n)"),
+    answer=Formula(
+        "n w",
+        question="sum(min(i + w, n) - max(i - w, 1) + 1, i, 1, n)",
+        practice=("The pairs of n tokens that are exactly w apart, 0 < w < n.", "2*(n - w)"),
+    ),
 )
 def edges():
     """The allowed pairs of a window for n tokens, w < n."""

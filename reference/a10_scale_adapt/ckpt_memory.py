@@ -168,7 +168,12 @@ def slope_in_latex():
     return [r"1 - \frac{L}{s^2} = 0", r"s^2 - L = 0", r"s^2 = L", r"s = \sqrt{L}"]
 
 
-@exercise.part(points=0.5, answer=Formula("L", {"L": "positive"}))
+@exercise.part(
+    points=0.5,
+    answer=Formula(
+        "L", {"L": "positive"}, practice=("The s at which L/s + 4s is smallest.", "sqrt(L)/2")
+    ),
+)
 def best_s():
     """The s at which L/s + s is smallest."""
     return "sqrt(L)"

@@ -34,7 +34,12 @@ def draw(rng):
     }
 
 
-@exercise.part(points=0.5, answer=Formula("p m"))
+@exercise.part(
+    points=0.5,
+    answer=Formula(
+        "p m", practice=("How many times as long as it works each device waits.", "(p - 1)/m")
+    ),
+)
 def bubble():
     """The share of its time that each device waits, with p stages and m micro-batches."""
     return "(p - 1)/(m + p - 1)"

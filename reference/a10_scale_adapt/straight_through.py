@@ -69,7 +69,14 @@ def multiplied_by_tau(z, g, tau):
     return softmax((z + g) * tau)
 
 
-@exercise.part(points=0.25, answer=Formula("y_i tau", {"*": "positive"}))
+@exercise.part(
+    points=0.25,
+    answer=Formula(
+        "y_i tau",
+        {"*": "positive"},
+        practice=("The derivative of −log y_i by its own logit.", "-(1 - y_i)/tau"),
+    ),
+)
 def own():
     """The derivative of an entry by its own logit."""
     return "y_i*(1 - y_i)/tau"

@@ -261,7 +261,17 @@ def one_matrix_of_the_network(d, p):
     return [4 * d * d // p, 4 * d * d // p]
 
 
-@exercise.part(points=0.5, answer=Formula("n d p", {"*": "positive"}))
+@exercise.part(
+    points=0.5,
+    answer=Formula(
+        "n d p",
+        {"*": "positive"},
+        practice=(
+            ("The numbers that each device passes on until all have n × d of which each had 1/p."),
+            "(p - 1)*n*d/p",
+        ),
+    ),
+)
 def sent():
     """The numbers that one device sends in the forward pass of a layer."""
     return "4*(p - 1)*n*d/p"

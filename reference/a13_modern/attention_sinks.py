@@ -560,7 +560,16 @@ cached.mistakes(
 )
 
 
-@exercise.part(points=1, answer=Formula("m epsilon"))
+@exercise.part(
+    points=1,
+    answer=Formula(
+        "m epsilon",
+        practice=(
+            ("The weight that m keys of score 0 keep together beside one of score epsilon."),
+            "m/(m + exp(epsilon))",
+        ),
+    ),
+)
 def sink_score():
     """The score of a sink for which m keys of score 0 keep the weight ε together."""
     return "log(m*(1 - epsilon)/epsilon)"

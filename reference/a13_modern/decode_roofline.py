@@ -38,7 +38,10 @@ def draw(rng):
     }
 
 
-@exercise.part(points=0.25, answer=Formula("b w"))
+@exercise.part(
+    points=0.25,
+    answer=Formula("b w", practice=("The same if every weight is read twice in a step.", "b/w")),
+)
 def intensity():
     """FLOPs for each byte of the weights, in one decoding step of b sequences."""
     return "2*b/w"

@@ -100,7 +100,16 @@ def negative_ones_cut_off(s1, s2):
     return np.maximum(softmax(s1) - softmax(s2) / 2, 0)
 
 
-@exercise.part(points=1, answer=Formula("lam"))
+@exercise.part(
+    points=1,
+    answer=Formula(
+        "lam",
+        practice=(
+            "The sum of a row of A₁ − λ A₂ + λ² A₃, where each A is a softmax.",
+            "1 - lam + lam^2",
+        ),
+    ),
+)
 def row_sum():
     """The sum of a row of these weights."""
     return "1 - lam"

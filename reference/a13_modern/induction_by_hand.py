@@ -243,7 +243,17 @@ def scores_without_measure(V, n):
     return circuit(V, n, 1e4)
 
 
-@exercise.part(points=1.5, answer=Formula("n p", {"n": "positive", "p": "positive"}))
+@exercise.part(
+    points=1.5,
+    answer=Formula(
+        "n p",
+        {"n": "positive", "p": "positive"},
+        practice=(
+            ("The weight of a key of score log n among n keys, if the others have the score 0."),
+            "n/(2*n - 1)",
+        ),
+    ),
+)
 def score():
     """The score that gives a key the weight p among n keys, if the others have the score 0."""
     return "log((n - 1)*p/(1 - p))"

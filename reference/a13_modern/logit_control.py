@@ -41,7 +41,15 @@ def draw(rng):
     }
 
 
-@exercise.part(points=1, answer=Formula("s c", {"c": "positive"}, question="diff(c*tanh(s/c), s)"))
+@exercise.part(
+    points=1,
+    answer=Formula(
+        "s c",
+        {"c": "positive"},
+        question="diff(c*tanh(s/c), s)",
+        practice=("The derivative of c·log(1 + exp(s/c)) with respect to s.", "1/(1 + exp(-s/c))"),
+    ),
+)
 def slope():
     """The derivative of c·tanh(s/c) with respect to s."""
     return "1 - tanh(s/c)^2"

@@ -616,7 +616,16 @@ def key_heads_as_wide_as_the_model(sizes):
     return model(sizes) + 2 * L * d * g * (d - d // h)
 
 
-@exercise.part(points=1, answer=Formula("d"))
+@exercise.part(
+    points=1,
+    answer=Formula(
+        "d",
+        practice=(
+            ("The hidden width for which SwiGLU has as many weights as a ReLU layer with 6d."),
+            "4*d",
+        ),
+    ),
+)
 def f():
     """The hidden width for which SwiGLU has as many weights as a ReLU layer with 4d, in d."""
     return "8*d/3"

@@ -374,7 +374,16 @@ def transposed_weights(x, S=None):
     return (mean_matrix(len(x)) if S is None else causal_weights(S)).T @ x
 
 
-@exercise.part(points=1, answer=Formula("y x t"))
+@exercise.part(
+    points=1,
+    answer=Formula(
+        "y x t",
+        practice=(
+            ("The mean of the other rows, if y is that of rows 0 … t and x is one of them."),
+            "(y*(t + 1) - x)/t",
+        ),
+    ),
+)
 def running():
     """y_t from the mean y of rows 0 … t − 1, the new row x, and t."""
     return "y + (x - y)/(t + 1)"

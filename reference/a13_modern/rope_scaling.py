@@ -43,7 +43,12 @@ def draw(rng):
 
 @exercise.part(
     points=1,
-    answer=Formula("b s d", {"*": "positive"}, question="b"),
+    answer=Formula(
+        "b s d",
+        {"*": "positive"},
+        question="b",
+        practice=("The base for which pair 1 turns s times more slowly.", "b*s^(d/2)"),
+    ),
 )
 def new_base():
     """The base for which the slowest pair turns s times more slowly, in b, s, d."""

@@ -44,7 +44,12 @@ def sigmoid(x):
 
 @exercise.part(
     points=1,
-    answer=Formula("n", {"n": "positive"}, question="sum(1/(1 + exp(log(n))), i, 1, n)"),
+    answer=Formula(
+        "n",
+        {"n": "positive"},
+        question="sum(1/(1 + exp(log(n))), i, 1, n)",
+        practice=("The sum of a row of n scores of 0, with the bias −log(n)/2.", "n/(1 + sqrt(n))"),
+    ),
 )
 def row_sum():
     """The sum of a row of n scores of 0, with the bias −log n."""

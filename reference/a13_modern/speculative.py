@@ -242,7 +242,15 @@ def not_normalised(p, q):
 
 @exercise.part(
     points=1,
-    answer=Formula("alpha gamma", {"*": "positive"}, question="sum(alpha^k, k, 0, gamma)"),
+    answer=Formula(
+        "alpha gamma",
+        {"*": "positive"},
+        question="sum(alpha^k, k, 0, gamma)",
+        practice=(
+            "The probability that at least one of gamma drafts is refused.",
+            "1 - alpha^gamma",
+        ),
+    ),
 )
 def tokens():
     """The expected number of tokens of a round with gamma drafts."""

@@ -187,7 +187,10 @@ why.mistakes(
 )
 
 
-@exercise.part(points=0.5, answer=Formula("P r", {"*": "positive"}))
+@exercise.part(
+    points=0.5,
+    answer=Formula("P r", {"*": "positive"}, practice=("The perplexity per byte.", "P^(1/r)")),
+)
 def from_perplexity():
     """Bits per byte, from the perplexity P per token and r bytes per token."""
     return "log(P)/(r*log(2))"

@@ -312,6 +312,65 @@ def test_a_line_that_differs_is_shown_with_a_point(deriving, lines, said):
     assert said in deriving(lines)
 
 
+ASKED_OTHERWISE = """
+OTHER = "The derivative of x^n.", "n*x^(n - 1)"
+
+@exercise.part(points=1, answer=Formula("x n", {"*": "positive"}, practice=OTHER))
+def power():
+    \"\"\"An antiderivative of x^n.\"\"\"
+    return "x^(n + 1)/(n + 1)"
+
+
+@power.misconception()
+def not_divided():
+    \"\"\"Differentiate it: what does that give?\"\"\"
+    return "x^(n + 1)"
+"""
+
+
+@pytest.fixture
+def formulating(mini, write_release, as_student):
+    """Return a function that practises a formula that is asked for otherwise than in grading."""
+    changed = [(LETTER, ASKED_OTHERWISE), ("exercise import", "exercise import Formula,")]
+    assignment = mini(by_hand=changed, a01_mini=[("doubled = None", "doubled = power = None")])
+    folder = write_release(build(assignment), assignment.course.root / "release" / assignment.id)
+    return lambda code: as_student(folder, code)
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        ("n*x^n/x", "✓ right    power"),
+        ("n*x^n", "✗ wrong    power: At n = 1."),
+        ("x^(n + 1)/(n + 1)", "✗ wrong    power"),
+        ("n*x^(n - ", "✗ form     power"),
+        ("diff(x^n, x)", "✗ form     power"),
+        ("cosh(x)", "power: a notebook can't compute this formula"),
+    ],
+)
+def test_a_formula_is_practised_on_another_question(formulating, answer, said):
+    assert said in formulating(f'practice("by_hand", power={answer!r})')
+
+
+def test_the_other_question_is_asked_and_its_answer_shown(formulating):
+    said = formulating('practice("by_hand")\nsolution()')
+    assert said.count("power: The derivative of x^n.") == 2
+    assert "n·x^(n − 1)" in said
+    assert "antiderivative" not in said
+
+
+def test_practice_says_which_answers_are_left_out(mini, write_release, as_student):
+    changed = [(LETTER, ASKED_OTHERWISE.replace(", practice=OTHER", ""))]
+    changed += [("exercise import", "exercise import Formula,")]
+    assignment = mini(by_hand=changed, a01_mini=[("doubled = None", "doubled = power = None")])
+    folder = write_release(build(assignment), assignment.course.root / "release" / assignment.id)
+    said = as_student(folder, 'practice("by_hand")')
+    assert (
+        "Left out, as nearly everybody has the same answer, or many are right: power, formula."
+        in said
+    )
+
+
 def test_answers_go_in_one_at_a_time_and_the_numbers_stay_until_all_are_right(practising):
     said = practising(
         'practice("by_hand").doubled = -2 * x\n'

@@ -10,7 +10,13 @@ from typing import Any
 import numpy as np
 
 from autograder.algebra.building.library import CONSTANTS, COUNTS
-from autograder.algebra.reading.followed_lines import first_problem, not_computed, statement_of
+from autograder.algebra.reading.followed_lines import (
+    Statement,
+    first_problem,
+    not_computed,
+    other_value,
+    statement_of,
+)
 from autograder.course.config import CourseError
 from autograder.course.discover import Assignment
 from autograder.course.proofs.part_proofs import part_problems
@@ -51,6 +57,9 @@ def _stated(exercise: Exercise) -> Iterator[str]:
         if not (other := part.answer.statement):
             continue
         asked = statement_of(other["hint"], other["rule"], COUNTS, CONSTANTS)
+        if other["hint"]["kind"] == "formula":
+            yield from _asked_otherwise(part, other["right"], asked)
+            continue
         lines, last = other["right"], other["right"][-1]
         said = [first_problem(lines, asked), not_computed(lines, asked)]
         if not first_problem([*lines[:-1], f"{last} + ({last}) + 1"], asked):
@@ -60,6 +69,18 @@ def _stated(exercise: Exercise) -> Iterator[str]:
             f"{line} is graded" for line in lines if "".join(line.split()) in graded - {"0", "1"}
         ]
         yield from (f"what is practised for `{part.name}`: {text}" for text in filter(None, said))
+
+
+def _asked_otherwise(part: Part, right: str, asked: Statement) -> Iterator[str]:
+    """Yield what is wrong with another question in the place of one that asks for a formula."""
+    place = f"what is practised for `{part.name}`:"
+    if not asked.known_at(right):
+        yield f"{place} a notebook can't compute {right}"
+    elif not other_value(f"{right} + 1", right, asked):
+        yield f"{place} a wrong formula isn't found"
+    graded = [apply(way, {}) for way in part.routes if not arguments(way)]
+    if any(asked.known_at(way) and not other_value(way, right, asked) for way in map(str, graded)):
+        yield f"{place} {right} is graded"
 
 
 def _lines_of(way: Any) -> list[str]:

@@ -89,6 +89,9 @@ class Formula(Answer):
         of ``derivative limit sum product``: ``diff(x^2, x)`` is no derivative of x².
     question
         What is asked, as somebody may hand it in again: ``verify`` sees that it earns nothing.
+    practice
+        Another question of the same kind, in these names, and its answer: everybody is graded
+        with the same formula, so that this one is practised in its place.
     """
 
     kind = "formula"
@@ -120,6 +123,7 @@ def cross_term_missing():
     form: Form | None = None
     operators: str = ""
     question: Any = ""
+    practice: tuple[str, str] | None = None
 
     def __post_init__(self) -> None:
         """Refuse a misspelt assumption or operator where it is written."""
@@ -199,6 +203,28 @@ def cross_term_missing():
         if like is None:
             return None
         return tuple(sorted({*self.operators.split(), *operators_in(like)}))
+
+    @property
+    def practised(self) -> bool:
+        """It is practised on another question, if at all."""
+        return False
+
+    @property
+    def statement(self) -> Mapping[str, Any] | None:
+        """The other question, whose answer a notebook looks at by numbers."""
+        if self.practice is None:
+            return None
+        asks, right = self.practice
+        positive = [name for name in self.names.split() if "positive" in self._words(name)]
+        return {
+            "asks": [asks],
+            "hint": self.hint(self.read(right)),
+            "rule": {"positive": positive},
+            "right": right,
+        }
+
+    def _words(self, name: str) -> str:
+        return self.assumptions.get(name, self.assumptions.get("*", ""))
 
     @property
     def _functions(self) -> list[str]:
