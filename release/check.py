@@ -1279,7 +1279,7 @@ def read_formula(raw: object, hint: dict[str, Any]) -> Reading:
     """Return how the grader will read a formula."""
     how = {name: hint[name] for name in _OF_FORMULAS if name in hint}
     shown, latex = _ask_the_grammar(raw, hint, ("look", "typeset"), **how)
-    return Reading(None, shown, typeset=(latex,))
+    return Reading(text_of(raw), shown, typeset=(latex,))
 
 
 #: What a hint about lines may say beside the names and functions.
@@ -2251,6 +2251,8 @@ _FINE = (
     "at every point that was drawn each line equals the one before it. Grading also looks at what "
     "each step takes."
 )
+_NO_READER = Judgement(0.0, feedback="put check_formulas.py beside check.py to have it looked at")
+_UNKNOWN = "a notebook can't compute this formula: it may be right."
 
 
 def judge_lines(given: Any, _expected: Any, rule: Any, *, hint: Any) -> Judgement:
@@ -2258,16 +2260,33 @@ def judge_lines(given: Any, _expected: Any, rule: Any, *, hint: Any) -> Judgemen
 
     A line without numbers is neither right nor wrong.
     """
-    try:
-        reader: Any = importlib.import_module("check_formulas")
-    except (ImportError, SyntaxError):  # it needs Python 3.10
-        return Judgement(0.0, feedback="put check_formulas.py beside check.py to have it looked at")
+    if not (reader := _reader()):
+        return _NO_READER
     asked = reader.statement_of(hint, rule, reader.CALLS, reader.CONSTANTS)
     if said := reader.first_problem(given, asked):
         return Judgement(0.0, feedback=said)
     if unknown := reader.not_computed(given, asked):
         return Judgement(0.5, feedback=unknown)
     return Judgement(1.0, feedback=_FINE)
+
+
+def judge_formula(given: Any, expected: Any, rule: Any, *, hint: Any) -> Judgement:
+    """Judge a formula as far as numbers tell: a point shows where it is wrong."""
+    if not (reader := _reader()):
+        return _NO_READER
+    asked = reader.statement_of(hint, rule, reader.CALLS, reader.CONSTANTS)
+    if said := reader.other_value(given, expected, asked):
+        return Judgement(0.0, feedback=said)
+    if not asked.known_at(given):
+        return Judgement(0.5, feedback=_UNKNOWN)
+    return Judgement(1.0)
+
+
+def _reader() -> Any:
+    try:
+        return importlib.import_module("check_formulas")
+    except (ImportError, SyntaxError):  # it needs Python 3.10
+        return None
 
 
 RELATIVE = 1e-3  # of a number: four significant digits always suffice
@@ -2360,6 +2379,7 @@ JUDGES: dict[str, Any] = {
     "shape": judge_shape,
     "choice": judge_choice,
     "lines": judge_lines,
+    "formula": judge_formula,
 }
 
 
@@ -2777,7 +2797,7 @@ class _Own:
 def _judged(part: PracticePart, answer: Reading, right: Any, slack: Any) -> Judgement:
     kind, rule = part["hint"]["kind"], part["rule"]
     how = {"slack": slack, "written": answer.entries} if kind == "numbers" else {}
-    if kind == "lines":
+    if kind in ("lines", "formula"):
         how = {"hint": part["hint"]}
     found: Judgement = JUDGES[kind](answer.value, right, rule, **how)
     return found
@@ -3878,13 +3898,14 @@ class Round:
         for part in self.parts:
             first, *more = part["asks"]
             lines += [f"  {part['name']}: {first}", *(f"    {line}" for line in more)]
-        names = "".join(f", {part['name']}=..." for part in self.parts)
-        first = self.parts[0]["name"]
+        known = [part["name"] for part in self.parts]
+        names, first = "".join(f", {name}=..." for name in known), known[0]
         return [
             *lines,
             "Answer some or all of them:",
             f'practice("{self.exercise}"{names})',
             f'or one after the other: practice("{self.exercise}").{first} = ...',
+            *_left_out(self.exercise, known),
         ]
 
     def says(self, answers: dict[str, Any]) -> list[str]:
@@ -3936,6 +3957,16 @@ class Round:
     def _right(self, part: PracticePart) -> list[str]:
         value = self.worked["right"][part["name"]]["right"][0]
         return recorded(part, value).shown.split("\n")
+
+
+def _left_out(exercise: str, known: list[str]) -> list[str]:
+    """Say which graded answers can't be practised."""
+    found, _ = find(exercise)
+    graded = [p["name"] for p in found["parts"] if p["hint"]["kind"] != "manual"] if found else []
+    left = ", ".join(name for name in graded if name not in known)
+    return [
+        f"Left out, as nearly everybody has the same answer, or many are right: {left}."
+    ] * bool(left)
 
 
 def _in_formula(value: Any, *, alone: bool = True) -> str:

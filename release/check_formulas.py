@@ -3588,6 +3588,27 @@ def not_computed(texts: Sequence[str], asked: Statement) -> str:
     return f"a notebook can't compute {names}: that may be right. No line that it can is wrong."
 
 
+def other_value(text: str, right: str, asked: Statement) -> str:
+    """Say where a formula has another value than the right one; "" where that isn't seen.
+
+    Raises
+    ------
+    ParseError
+        If it can't be read.
+    """
+    given, meant = asked.tree(text), asked.tree(right)
+    for point in asked.points():
+        try:
+            own, other = point.value(given), point.value(meant)
+        except NoValue:
+            continue
+        if apart(other, own, "="):
+            at = [f"{name} = {shown_value(number)}" for name, number in point.numbers.items()]
+            where = f"At {', '.join(at[:_NAMES_SHOWN])} this" if at else "This"
+            return f"{where} is {shown_value(own)}: put numbers in, and compare."
+    return ""
+
+
 def _lines_read(texts: Sequence[str], asked: Statement) -> list[_Line]:
     declared = declared_names(asked.known)
     return [
@@ -3642,8 +3663,8 @@ def statement_of(
     kept = ("names", "functions", "indexed", "indices", "blocks", "defined")
     known = {name: hint[name] for name in kept if name in hint}
     return Statement(
-        rule["start"],
-        rule["target"],
+        rule.get("start", ""),
+        rule.get("target", ""),
         {**known, "calls": calls, "constants": constants},
         rule.get("definitions", {}),
         tuple(rule.get("positive", ())),
