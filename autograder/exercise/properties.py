@@ -17,10 +17,12 @@ from typing import Any, Protocol
 import numpy as np
 
 from autograder.exercise.checks.agree import Mismatch, agree, alike, require
+from autograder.exercise.checks.work import WorkCall
 
 __all__ = [
     "causal",
     "differences",
+    "drawn",
     "each_by_itself",
     "is_gradient",
     "keeps_dtype",
@@ -215,6 +217,28 @@ def took_work(call: _Ran, little: Callable[[], Any]) -> None:
             "it came at once, in less time than a few steps of a training take: it has to be made "
             "by this call",
             kind="kept",
+        )
+
+
+def drawn(call: WorkCall, *args: object, numbers: int) -> None:
+    """Require that an experiment is made: by as many random numbers as every right way draws.
+
+    What theory says, and noise of the size that it says, looks like a result. It comes at once: in
+    less processor time than a tenth of the numbers take here, or, of a function of our own, with
+    fewer operations than there are numbers.
+    """
+    _, spent = call.seconds(*args)
+    if spent is None:
+        little = call.work(*args).flops < numbers
+    else:
+        began = time.thread_time()
+        np.random.default_rng(0).standard_normal(numbers // 10)
+        little = spent < time.thread_time() - began
+    if little:
+        raise Mismatch(
+            "it comes in less time than drawing takes: is it measured, or only what theory says, "
+            "with some noise?",
+            kind="not drawn",
         )
 
 

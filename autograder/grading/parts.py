@@ -10,6 +10,7 @@ from autograder.exercise import Exercise, FormatError, Judgement, Part, Senseles
 from autograder.exercise.answers.patched import patched
 from autograder.exercise.answers.slips import is_nothing, is_trivial
 from autograder.exercise.words.dependencies import evaluate, solve
+from autograder.exercise.words.part import arguments, computation
 from autograder.grading.budget import TOO_MUCH, Exhausted, judging
 from autograder.grading.diagnosis import Own, another_part, judge, misshapen
 from autograder.grading.others import others_named
@@ -61,13 +62,14 @@ def grade_parts(
         earlier=earlier or {},
         references={**exercise.solutions, **{one.name: one.solution for one in exercise.carried}},
     )
-    items: list[Item] = []
-    for part in exercise.parts:
+    judged: dict[str, Item] = {}
+    for part in _in_turn(exercise.parts):
         place = f"{exercise.id}.{part.name}"
         item = _bounded(place, exercise, part, read, true, own)
         words, chosen = _in_words(part, own)
         item = replace(item, given=words or _given(place, part, read), chosen=chosen)
-        items.append(_resting(part, item, items))
+        judged[part.name] = _resting(part, item, judged)
+    items = [judged[part.name] for part in exercise.parts]
     items = paid_once(_with_mistakes(exercise, items, true, own))
     try:
         return judging(
@@ -75,6 +77,23 @@ def grade_parts(
         )
     except Exhausted:
         return items
+
+
+def _in_turn(parts: Sequence[Part]) -> list[Part]:
+    """Return parts as they are judged: what may follow from a later one comes behind that."""
+    left, found = [*parts], []
+    while left:
+        names = {part.name for part in left}
+        part = next((p for p in left if not names & _before(p)), left[0])
+        left.remove(part)
+        found.append(part)
+    return found
+
+
+def _before(part: Part) -> set[str]:
+    """Return what has to be judged before a part, as far as that is parts."""
+    follows = {name for way in part.routes for name in arguments(computation(way))}
+    return follows | {part.after.name} if part.after else follows
 
 
 def _with_mistakes(exercise: Exercise, items: Sequence[Item], true: Known, own: Own) -> list[Item]:
@@ -99,11 +118,11 @@ def _mistake(part: Part, item: Item, right: Any, answer: Any) -> str:
     return next((w.feedback for w in part.misconceptions if w.name == item.note), "")
 
 
-def _resting(part: Part, item: Item, before: Sequence[Item]) -> Item:
+def _resting(part: Part, item: Item, judged: Mapping[str, Item]) -> Item:
     """Count a part only where the one that it comes after is right."""
     if part.after is None or item.score == 0:
         return item
-    earlier = next(other for other in before if other.name == part.after.name)
+    earlier = judged[part.after.name]
     if earlier.status is Status.PASSED:
         return item
     if earlier.status is Status.ERRORED:

@@ -6,6 +6,7 @@ Source: Vaswani et al. (2017), "Attention is all you need", section 3.2.1.
 import numpy as np
 
 from autograder.exercise import Essay, Exercise, Mismatch, Numbers, require
+from autograder.exercise.properties import drawn
 
 exercise = Exercise(
     "score_growth",
@@ -177,6 +178,7 @@ def measures_the_slope(call, rng):
         least < np.std(values) < most,
         "the slopes of ten seeds don't scatter as those of 20,000 pairs do: is it measured?",
     )
+    drawn(call, 1000, numbers=20_000 * 64)
 
 
 @exercise.misconception(credit=0.5)
@@ -222,6 +224,12 @@ def typed_in(seed):
 def nothing_drawn(seed):
     """You return what theory says, changed a little for each seed. Draw pairs, and measure it."""
     return 0.5 + 1e-9 * seed
+
+
+@exercise.misconception(fatal="nothing is drawn")
+def noise_of_the_right_size(seed):
+    """You return what theory says, with noise. Draw pairs, and measure their scores."""
+    return 0.5 + 0.0025 * np.random.default_rng(seed).standard_normal()
 
 
 @exercise.misconception(credit=0.5)

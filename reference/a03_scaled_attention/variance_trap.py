@@ -6,6 +6,7 @@ Source: any text on estimation; for the scores Vaswani et al. (2017), section 3.
 import numpy as np
 
 from autograder.exercise import Choice, Exercise, Numbers, require
+from autograder.exercise.properties import drawn
 
 exercise = Exercise(
     "variance_trap",
@@ -197,6 +198,7 @@ def close_to_the_width(call, rng):
             f"with {pairs} pairs the results of 40 seeds don't scatter as measured ones do: are "
             "pairs drawn?",
         )
+    drawn(call, 12, 100_000, 1000, numbers=100_000 * 12)
 
 
 @exercise.misconception
@@ -244,6 +246,12 @@ def products_not_added(d, n, seed):
 def nothing_drawn(d, n, seed):
     """You return the width, changed a little. Draw pairs, and measure their variance."""
     return d * (1 + 1e-9 * (seed + 1))
+
+
+@exercise.misconception(fatal="nothing is drawn")
+def noise_of_the_right_size(d, n, seed):
+    """You return the width, with noise. Draw pairs, and measure the variance of their scores."""
+    return d * (1 + np.sqrt(3 / n) * np.random.default_rng(seed).standard_normal())
 
 
 @exercise.misconception(fatal="nothing is measured")

@@ -239,6 +239,12 @@ def composed_of_own(T):
     return as_text(first * first.subs({name: sympy.Symbol("l") for name in names}))
 
 
+@composition.alternative
+def where_the_steps_end(composition_steps):
+    """The matrix in which the student's own proof ends."""
+    return composition_steps.end
+
+
 def texts(matrix):
     """Write every entry as it is."""
     return [[str(entry) for entry in row] for row in matrix.tolist()]

@@ -105,6 +105,29 @@ def both(content, location):
     return content * location / (content @ location)
 
 
+def in_numbers(expr, known, places):
+    """Work out an expression with indexed names, where these stand for four numbers each."""
+    name, args = expr.func.__name__, expr.args
+    if name == "Total":
+        return sum(in_numbers(args[0], known, places | {args[1]: k}) for k in range(4))
+    if name in known:
+        return known[name][places[args[0]]]
+    if expr.is_Symbol:
+        return known[expr.name]
+    values = (in_numbers(part, known, places) for part in args)
+    return float(expr.func(*values) if args else expr)
+
+
+@both.alternative
+def where_the_steps_end(f, i, content, location, product_steps):
+    """What the student's own derivation ends in, with the student's own weights."""
+    end, g = product_steps[-1].expr, location_term(i)
+    known = {"f": f, "g": g, "p": content, "q": location, "n": 4}
+    known |= {"X": np.exp(f).sum(), "Y": np.exp(g).sum()}
+    letters = sorted(end.free_symbols, key=str)
+    return np.array([in_numbers(end, known, dict.fromkeys(letters, j)) for j in range(4)])
+
+
 @both.misconception()
 def averaged(content, location):
     """You averaged the weights. Scores are added before the softmax: what happens to e^(f + g)?"""

@@ -1,13 +1,15 @@
 """What an author can get wrong, `verify` says."""
 
+import numpy as np
 import pytest
 
 from autograder.course.config import Course, CourseError
 from autograder.course.discover import load_assignment, load_exercise
 from autograder.course.proofs.guessing import blindly, guessed
+from autograder.course.proofs.vacuous import vacuous
 from autograder.course.proofs.verify import Proof, verify
 from autograder.course.release.drawing import drawn
-from autograder.exercise import Formula
+from autograder.exercise import Exercise, Formula, properties, require
 
 TEXT = """
 # %% [markdown]
@@ -315,6 +317,32 @@ def test_a_property_that_anything_has_is_none(proof, asked, drawn):
     tried = {each.tried for each in found.vacuous if each.too_much}
     assert tried >= {"zeros", "ones", "the first argument"}
     assert "NaN" not in tried
+
+
+def measuring(*, is_drawn):
+    """The mean of squares, measured with a seed."""
+    exercise = Exercise("measuring", title="Measuring", source="none")
+
+    @exercise.reference
+    def mean_square(seed):
+        return float((np.random.default_rng(seed).standard_normal(50_000) ** 2).mean())
+
+    @exercise.check(points=1)
+    def is_near_one(call, rng):
+        """Ten seeds give ten results near 1."""
+        found = [call(int(seed)) for seed in rng.choice(1000, 10, replace=False)]
+        require(np.allclose(found, 1, atol=0.05), "it isn't 1")
+        require(len({*found}) == 10, "some are the same")
+        if is_drawn:
+            properties.drawn(call, 1, numbers=50_000)
+
+    return exercise.functions[0]
+
+
+@pytest.mark.parametrize("is_drawn", [False, True])
+def test_an_experiment_is_told_from_theory_with_noise(is_drawn):
+    tried = [each.tried for each in vacuous(measuring(is_drawn=is_drawn), 1) if each.too_much]
+    assert tried == ([] if is_drawn else ["the results of other draws, with some noise,"])
 
 
 def test_what_is_earned_without_a_thought_has_a_limit_that_an_author_may_raise(proof, tmp_path):

@@ -932,6 +932,43 @@ def restating():
     return exercise
 
 
+def ending():
+    """A slope and, behind it, the derivation that ends in it."""
+    exercise = Exercise("ending", title="Ending", source="none")
+
+    @exercise.part(points=1, answer=Formula("x a"))
+    def slope():
+        """The slope."""
+        return "2*a*x"
+
+    @slope.alternative
+    def end_of_the_steps(steps):
+        return steps.end
+
+    @exercise.part(points=1, answer=Formula("x a"), after=slope)
+    def twice(slope):
+        """Twice as much."""
+        return f"2*({slope.expression})"
+
+    @exercise.part(points=2, answer=Derivation(slope_of_a_square()))
+    def steps():
+        """The slope of a x²."""
+        return ["diff(a*x^2, x)", "a*diff(x^2, x)", "2*a*x"]
+
+    return exercise
+
+
+def test_a_slip_in_a_later_derivation_is_paid_for_there():
+    own = ["diff(a*x^2, x)", "a*diff(x^2, x)", "3*a*x"]
+    items = grade(ending(), slope="3*a*x", twice="6*a*x", steps=own)
+    assert [*items] == ["slope", "twice", "steps"]
+    assert (items["slope"].score, items["slope"].note) == (1, "follow_through")
+    assert items["twice"].score == 1
+    assert 0 < items["steps"].score < 2
+    assert grade(ending(), slope="5*a*x", steps=own)["slope"].score == 0
+    assert grade(ending(), slope="3*a*x", steps=["3*a*x"])["slope"].score == 0
+
+
 def test_a_derivation_may_start_from_ones_own_wrong_answer():
     own = ["diff(3*a*x^2, x)", "3*a*diff(x^2, x)", "6*a*x"]
     items = grade(restating(), factor="3*a", steps=own, slope="6*a*x")

@@ -1,11 +1,14 @@
 """Each property accepts what has it, and refuses what hasn't in a sentence."""
 
+import time
+
 import numpy as np
 import pytest
 
 from autograder.exercise import Mismatch
 from autograder.exercise.properties import (
     causal,
+    drawn,
     each_by_itself,
     is_gradient,
     keeps_dtype,
@@ -144,6 +147,33 @@ def test_what_comes_at_once_took_no_work():
     kept = training(range(2))
     with pytest.raises(Mismatch, match="it came at once"):
         took_work(asked_once(lambda _: kept), lambda: training(range(3)))
+
+
+def spread(seed):
+    return np.random.default_rng(seed).standard_normal(200_000).std()
+
+
+def spread_in_theory(seed):
+    return 1 + 0.0016 * np.random.default_rng(seed).standard_normal()
+
+
+class OnTheClock:
+    """A call in another process, which has a clock to read."""
+
+    def __init__(self, function):
+        self.function = function
+
+    def seconds(self, *args):
+        began = time.thread_time()
+        return self.function(*args), time.thread_time() - began
+
+
+@pytest.mark.parametrize("called", [Recorder, OnTheClock])
+def test_noise_of_the_right_size_is_no_experiment(called):
+    spread(0)
+    drawn(called(spread), 1, numbers=200_000)
+    with pytest.raises(Mismatch, match="less time than drawing takes"):
+        drawn(called(spread_in_theory), 1, numbers=200_000)
 
 
 def test_no_position_stays_where_it_was(rng):

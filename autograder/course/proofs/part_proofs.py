@@ -75,7 +75,8 @@ class _Case:
     def graded(self, raw: Any) -> Item:
         """Grade an answer, beside right answers to the parts before."""
         answers = {**self.right, self.part.name: raw}
-        return grade_parts(self._only, self.variant, answers.__getitem__)[-1]
+        items = grade_parts(self._only, self.variant, answers.__getitem__)
+        return next(item for item in items if item.name == self.part.name)
 
 
 def _right(case: _Case) -> Iterator[str]:
