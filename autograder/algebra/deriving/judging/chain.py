@@ -15,20 +15,20 @@ from autograder.algebra.comparing.equivalence import equal
 from autograder.algebra.comparing.verdict import Verdict
 from autograder.algebra.deriving.judging.disguises import Disguises
 from autograder.algebra.deriving.judging.examination import Examination, Examiner
-from autograder.algebra.deriving.judging.proving import ProvesItself
+from autograder.algebra.deriving.judging.proving import is_taken_as_proved
 from autograder.algebra.deriving.judging.task import Finding
 from autograder.algebra.deriving.judging.waypoint import Waypoint
 from autograder.algebra.deriving.lines import structure as structures
+from autograder.algebra.deriving.lines.language import numbered_lines
 from autograder.algebra.deriving.lines.line import Line
 from autograder.algebra.deriving.lines.structure import Structure, adds_nothing
 from autograder.algebra.reading.errors import ParseError
-from autograder.student.formulas import MAX_LINES
 
 _BECAUSE = "refuted: "  # a verdict that gives a reason in place of numbers
 
 
 @dataclass(frozen=True)
-class Chain(ProvesItself, Disguises):
+class Chain(Disguises):
     """What a derivation must do: lead from `start` to `target` in steps that can be followed.
 
     Parameters
@@ -84,15 +84,20 @@ class Chain(ProvesItself, Disguises):
     min_lines: int = 3
     assumptions: Mapping[str, str] = field(default_factory=dict)
 
+    def __post_init__(self) -> None:
+        if not is_taken_as_proved():
+            _ = self.proved
+
+    @functools.cached_property
+    def proved(self) -> bool:
+        """True; raises `ValueError` where the parts do not fit together."""
+        self.prove()
+        return True
+
     @property
     def told(self) -> tuple[str, ...]:
         """What students are told besides the given expression."""
         return ()
-
-    @property
-    def has_rules(self) -> bool:
-        """Whether a step must go by one of some rules."""
-        return False
 
     def prove(self) -> None:
         """Hold the parts against one another; `ValueError` says where they do not fit."""
@@ -113,7 +118,7 @@ class Chain(ProvesItself, Disguises):
         A line ``a = b`` counts as two, unless a stands before it already.
         """
         read: list[Line] = []
-        for number, text in _numbered(lines):
+        for number, text in numbered_lines(lines):
             read += self.read_line(number, text, (self.given, *read))
         return read
 
@@ -144,7 +149,7 @@ class Chain(ProvesItself, Disguises):
         often it goes there and back.
         """
         try:
-            numbered = _numbered(lines)
+            numbered = numbered_lines(lines)
         except ParseError as error:
             return Examination((Finding(0, "unreadable", str(error)),), 0.0)
         read: list[Line] = []
@@ -297,22 +302,6 @@ class Chain(ProvesItself, Disguises):
         """Whether a line that nothing leads to is as good as the result; where rules are asked."""
         return False
 
-    def hint(self) -> dict[str, object]:
-        """Return what a student's notebook may know about a line: the names it may use."""
-        meanings = {name: self.expand(self.read_form(name)) for name in self.definitions}
-        defined = [name for name, meaning in meanings.items() if not meaning.is_Symbol]
-        return {"names": list(self.names), **({"defined": defined} if defined else {})}
-
-    @functools.cached_property
-    def given(self) -> Line:
-        """The given expression, as line 0."""
-        return self.line(0, self.start)
-
-    @functools.cached_property
-    def result(self) -> Line:
-        """The target, as a line."""
-        return self.line(0, self.target)
-
     @functools.cached_property
     def _forms(self) -> tuple[sympy.Expr, ...]:
         target = self.result.expr
@@ -335,16 +324,3 @@ class Chain(ProvesItself, Disguises):
         if self.final_names is not None:
             return self.final_names
         return tuple(sorted(self.result.names))
-
-
-def _numbered(lines: Sequence[str]) -> list[tuple[int, str]]:
-    if not isinstance(lines, list | tuple):
-        raise ParseError("expected a list of lines, each a text")
-    found = [
-        (number, text)
-        for number, text in enumerate(lines, 1)
-        if not isinstance(text, str) or text.strip()
-    ]
-    if len(found) > MAX_LINES:
-        raise ParseError(f"a derivation may have at most {MAX_LINES} lines")
-    return found

@@ -23,20 +23,23 @@ from autograder.algebra.deriving.lines.structure import Structure, structure
 class Disguises(Language):
     """What a derivation takes for a disguise of a line: zeros and ones, other names, mixtures."""
 
-    @property
+    start: str
+    target: str
+
+    @functools.cached_property
     def given(self) -> Line:
         """The given expression, as line 0."""
-        raise NotImplementedError
+        return self.line(0, self.start)
 
-    @property
+    @functools.cached_property
     def result(self) -> Line:
         """The target, as a line."""
-        raise NotImplementedError
+        return self.line(0, self.target)
 
     @property
     def has_rules(self) -> bool:
         """Whether a step must go by one of some rules."""
-        raise NotImplementedError
+        return False
 
     def repeats(self, before: Line, line: Line) -> bool:
         """Whether a line only repeats an earlier one: with zeros and ones, or by other names.

@@ -10,7 +10,8 @@ import sympy
 
 from autograder.algebra.comparing.verdict import Verdict
 from autograder.algebra.deriving.judging.justification import Justification
-from autograder.algebra.deriving.judging.premises import IndexedLine
+from autograder.algebra.deriving.judging.premises import IndexedLine, Premises
+from autograder.algebra.deriving.judging.task import Finding
 from autograder.algebra.deriving.lines.indexed_binding import BINDERS
 from autograder.algebra.deriving.lines.inert import D, unnamed
 from autograder.algebra.deriving.lines.line import Line
@@ -22,7 +23,7 @@ from autograder.algebra.deriving.rewriting.rules import Fact
 
 
 @dataclass(frozen=True)
-class IndexedChain(Justification):
+class IndexedChain(Premises):
     """A derivation with indices, for any number n of them, whose steps go by rules.
 
     A line may begin with ``=`` or ``<=`` and end with a reason: ``= p_i - p_i^2  # algebra``.
@@ -83,6 +84,18 @@ class IndexedChain(Justification):
     >>> chain.examine(lines[:1] + lines[3:]).findings[0].kind
     'skipped'
     """
+
+    def goes_by(self, before: Line, line: Line, *names: str) -> bool:
+        """Whether a step goes by the rules of these names, and algebra."""
+        return self._justification.goes_by(before, line, *names)
+
+    def unjustified(self, before: Line, line: Line) -> Finding | None:
+        """Hold a right step against its rule; without one, against every rule that there is."""
+        return self._justification.unjustified(before, line)
+
+    @cached_property
+    def _justification(self) -> Justification:
+        return Justification(self)
 
     def prove(self) -> None:
         """Hold the parts against one another, and prove the facts."""
@@ -194,7 +207,7 @@ class IndexedChain(Justification):
                 return not any(self.goes_by(before, line, name) for name in others)
             named = self.is_but_for_names(line, self.result)
             if not self._is_named_alone:
-                return named and self.takes_both_apart(before, line)
+                return named and self._justification.takes_both_apart(before, line)
             if named:
                 return True
             bracketed = sympy.expand(line.expr - self.result.expr) == 0

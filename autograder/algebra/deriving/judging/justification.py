@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 
 from autograder.algebra.deriving.judging.premises import Premises
@@ -14,9 +13,11 @@ from autograder.algebra.deriving.rewriting.rules import LINEARITY, RULES, all_na
 _SEVERAL = "several steps at once; write them down one by one"
 
 
-@dataclass(frozen=True)
-class Justification(Premises):
+class Justification:
     """Holds the steps of an `IndexedChain` against its rules."""
+
+    def __init__(self, chain: Premises) -> None:
+        self._chain = chain
 
     def goes_by(self, before: Line, line: Line, *names: str) -> bool:
         """Whether a step goes by the rules of these names, and algebra."""
@@ -25,55 +26,56 @@ class Justification(Premises):
     @cached_property
     def _steps(self) -> RuleSteps:
         read = {
-            name: (self.read_form(fact.left), self.read_form(fact.right))
-            for name, fact in self.facts.items()
+            name: (self._chain.read_form(fact.left), self._chain.read_form(fact.right))
+            for name, fact in self._chain.facts.items()
         }
-        known = {**RULES, **self.known}
-        return RuleSteps(known, read, self.closed, self.world)
+        known = {**RULES, **self._chain.known}
+        return RuleSteps(known, read, self._chain.closed, self._chain.world)
 
     def unjustified(self, before: Line, line: Line) -> Finding | None:
         """Hold a right step against its rule; without one, against every rule that there is."""
+        chain = self._chain
         # A transpose of a transpose is gone once it is read, and so is a sum of halves that is put
         # together on the way: no step is left to hold to a rule.
         gone = before.expr == line.expr and line.cancels in (before.cancels, False)
-        if not self.rules or gone:
+        if not chain.rules or gone:
             return None
         number = line.number
-        names = all_named(line.rule, self.known, self.facts) if line.rule else ()
-        if not names and line.rule and self.reasons:
+        names = all_named(line.rule, chain.known, chain.facts) if line.rule else ()
+        if not names and line.rule and chain.reasons:
             other = all_named(line.rule, RULES, {})  # part of one that is listed
             right = any(self._is_reason(before, line, name) for name in other)
             if right and self._goes_by_one(before, line):
                 return None
-            known = ", ".join(self.known)
+            known = ", ".join(chain.known)
             message = f"Line {number}: there is no rule {line.rule!r} here. The rules are: {known}."
             return Finding(number, "wrong_reason", message)
         if not names:
             if self._goes_by_one(before, line) or self._at_once(before, line):
-                return self._without_reason(before, line) if self.reasons else None
-            if self.goes_by(before, line, *self.facts):
+                return self._without_reason(before, line) if chain.reasons else None
+            if self.goes_by(before, line, *chain.facts):
                 return None
             return Finding(number, "skipped", f"Line {number} is right, but takes {_SEVERAL}.")
         if any(self._is_reason(before, line, name) for name in names):
             return None
-        if len(names) == 2 and not self.is_target(line) and self.goes_by(before, line, *names):
+        if len(names) == 2 and not chain.is_target(line) and self.goes_by(before, line, *names):
             return None
         reason = " and ".join(names)
         if self._goes_by_one(before, line):
             message = f"Line {number} is right, but not for the reason given, {reason}."
             return Finding(number, "wrong_reason", message)
-        if any(self.known[name].obvious for name in names) and self._at_once(before, line):
+        if any(chain.known[name].obvious for name in names) and self._at_once(before, line):
             return None
         message = f"Line {number} is right, but takes more than {reason}: {_SEVERAL}."
         return Finding(number, "skipped", message)
 
     def _goes_by_one(self, before: Line, line: Line) -> bool:
         """Whether a step goes by one of the rules that are listed."""
-        return any(self.goes_by(before, line, rule) for rule in self.known)
+        return any(self.goes_by(before, line, rule) for rule in self._chain.known)
 
     def takes_both_apart(self, before: Line, line: Line) -> bool:
         """Whether each rule that a step goes by has to be used on both of its lines."""
-        rules = [name for name in self.known if self.goes_by(before, line, name)]
+        rules = [name for name in self._chain.known if self.goes_by(before, line, name)]
         return bool(rules) and all(self._steps.change_both(before, line, name) for name in rules)
 
     def _is_reason(self, before: Line, line: Line, name: str) -> bool:
@@ -84,20 +86,20 @@ class Justification(Premises):
 
     def _at_once(self, before: Line, line: Line) -> bool:
         """Whether a step on the way, not the one to the result, goes by the obvious rules."""
-        obvious = [name for name, rule in self.known.items() if rule.obvious]
-        several = len(obvious) > 1 and not self.is_target(line)
+        obvious = [name for name, rule in self._chain.known.items() if rule.obvious]
+        several = len(obvious) > 1 and not self._chain.is_target(line)
         return several and self.goes_by(before, line, *obvious)
 
     def _by_algebra(self, before: Line, line: Line) -> bool:
         """Whether algebra is reason enough: also for a factor of a sum, where no rule says so."""
-        own = () if LINEARITY in self.known else (LINEARITY,)
+        own = () if LINEARITY in self._chain.known else (LINEARITY,)
         return self.goes_by(before, line, "algebra", *own)
 
     def _without_reason(self, before: Line, line: Line) -> Finding | None:
         """Ask for the reason of a right step; what algebra alone does needs none."""
         if self._by_algebra(before, line):
             return None
-        known = ", ".join(self.known)
+        known = ", ".join(self._chain.known)
         message = f"Line {line.number} is right. Say why, behind a #. The reasons are: {known}."
         return Finding(line.number, "wrong_reason", message)
 
@@ -108,5 +110,5 @@ class Justification(Premises):
         if name != "linearity of sums":  # algebra takes numbers in and out of sums, and so does it
             return False
         sides = before.expr, line.expr
-        cases = self.world.cases(*sides, sizes=TRIED)
+        cases = self._chain.world.cases(*sides, sizes=TRIED)
         return not all(self._steps.agree(*sides, env) for env in cases)

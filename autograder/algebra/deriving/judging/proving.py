@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from functools import cached_property
 
 _PROVED = ContextVar("proved", default=False)
 
@@ -20,19 +19,6 @@ def taken_as_proved() -> Iterator[None]:
         _PROVED.reset(token)
 
 
-class ProvesItself:
-    """Something that proves itself when it is made, or before anybody loses by it."""
-
-    def __post_init__(self) -> None:
-        if not _PROVED.get():
-            _ = self.proved
-
-    @cached_property
-    def proved(self) -> bool:
-        """True; raises `ValueError` where the parts do not fit together."""
-        self.prove()
-        return True
-
-    def prove(self) -> None:
-        """Hold the parts against one another."""
-        raise NotImplementedError
+def is_taken_as_proved() -> bool:
+    """Whether a chain that is made now was proved before."""
+    return _PROVED.get()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import sympy
 
@@ -20,6 +20,7 @@ from autograder.algebra.reading.errors import ParseError
 from autograder.algebra.reading.grammar import read_tree
 from autograder.algebra.reading.lines import WrittenLine, declared_names, take_apart
 from autograder.algebra.reading.tree import Node
+from autograder.student.formulas import MAX_LINES
 
 _CALLS = frozenset(CALLS)
 
@@ -43,6 +44,20 @@ def line_parts(
         raise ParseError(reason, raw, error.position) from None
 
 
+def numbered_lines(lines: Sequence[str]) -> list[tuple[int, str]]:
+    """Return the lines that are not blank, counted from 1; `ParseError` if these are none."""
+    if not isinstance(lines, list | tuple):
+        raise ParseError("expected a list of lines, each a text")
+    found = [
+        (number, text)
+        for number, text in enumerate(lines, 1)
+        if not isinstance(text, str) or text.strip()
+    ]
+    if len(found) > MAX_LINES:
+        raise ParseError(f"a derivation may have at most {MAX_LINES} lines")
+    return found
+
+
 class Language:
     """The names of a derivation and what they mean; `Chain` says what each of them is."""
 
@@ -52,9 +67,11 @@ class Language:
 
     line_type: ClassVar[type[Line]] = Line
 
-    def hint(self) -> Mapping[str, Any]:
+    def hint(self) -> dict[str, object]:
         """Return what a student's notebook may know about a line: the names it may use."""
-        raise NotImplementedError
+        meanings = {name: self.expand(self.read_form(name)) for name in self.definitions}
+        defined = [name for name, meaning in meanings.items() if not meaning.is_Symbol]
+        return {"names": list(self.names), **({"defined": defined} if defined else {})}
 
     @property
     def bounds(self) -> bool:
