@@ -289,6 +289,12 @@ def added_up(echo_logits, motifs):
 
 
 @loss.misconception(credit=0.5)
+def start_counted_as_a_letter(echo_logits, motifs):
+    """You divided by 210. Nobody predicts `^`, so that there are 200 letters."""
+    return 200 * costs(echo_logits, motifs) / 210
+
+
+@loss.misconception(credit=0.5)
 def perplexity(echo_logits, motifs):
     """That is the perplexity. The loss is its logarithm."""
     return np.exp(costs(echo_logits, motifs))

@@ -92,8 +92,14 @@ def looked_ahead(motif, n):
 
 @counts.misconception(credit=0.5)
 def whole_sentence(motif, n):
-    """You counted all letters. In the first pass nobody can know them."""
+    """You began too early: until the second pass has begun nobody can know what comes."""
     return [copied(motif, n, local_mask(n, int(w), True), -len(motif)) for w in WIDTHS]
+
+
+@counts.misconception(credit=0.5)
+def return_thought_known(motif, n):
+    """You began too early: until the second pass has begun nobody can know what comes."""
+    return [copied(motif, n, local_mask(n, int(w), True), 0) for w in WIDTHS]
 
 
 @counts.misconception(credit=0.5)

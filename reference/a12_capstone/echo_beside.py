@@ -225,6 +225,14 @@ def lengths_alike_for_ever(motifs):
     return pooled(*best(motifs, lambda k: (exact(k)[0], 1 / 5)))
 
 
+@least.misconception()
+def nothing_learned_on_the_way(motifs):
+    """What has been heard tells more: from the fifth letter on the motif may be over, and is so the
+    more likely the longer it has gone on.
+    """
+    return pooled(*best(motifs, lambda k: (1 / (10 - k), 1 / 5)))
+
+
 @least.misconception(credit=0.5)
 def least_in_bits(motifs):
     """These are bits. Nats are asked for: take the natural logarithm."""
