@@ -227,9 +227,7 @@ def lengths_alike_for_ever(motifs):
 
 @least.misconception()
 def nothing_learned_on_the_way(motifs):
-    """What has been heard tells more: from the fifth letter on the motif may be over, and is so the
-    more likely the longer it has gone on.
-    """
+    """From the fifth letter on the motif may be over, the likelier the longer it has gone on."""
     return pooled(*best(motifs, lambda k: (1 / (10 - k), 1 / 5)))
 
 

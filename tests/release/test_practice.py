@@ -359,6 +359,14 @@ def test_the_other_question_is_asked_and_its_answer_shown(formulating):
     assert "antiderivative" not in said
 
 
+def test_what_is_right_already_is_not_asked_again(practising):
+    said = practising('practice("by_hand").doubled = 2 * x\npractice("by_hand")')
+    asked = said[said.rindex("by_hand, practice") :]
+    assert "  doubled:" not in asked
+    assert "  rest:" in asked
+    assert "Right so far: doubled." in asked
+
+
 def test_practice_says_which_answers_are_left_out(mini, write_release, as_student):
     changed = [(LETTER, ASKED_OTHERWISE.replace(", practice=OTHER", ""))]
     changed += [("exercise import", "exercise import Formula,")]
