@@ -3887,6 +3887,8 @@ class Round:
         self.worked = sets[self.number]
         self.parts = [_for_set(part, self.number) for part in practice["parts"]]
         self.answers: dict[str, Any] = {}
+        #: The parts that were answered rightly.
+        self.right: list[str] = []
         #: Were all answers right, or shown?
         self.shown = False
         number_of = f" {self.number + 1} of {len(sets)}" if sets[1:] else ""
@@ -3895,11 +3897,14 @@ class Round:
     def asks(self) -> list[str]:
         """Say what is asked for, and how to answer."""
         lines = [self.title]
-        for part in self.parts:
+        left = [part for part in self.parts if part["name"] not in self.right]
+        for part in left or self.parts:
             first, *more = part["asks"]
             lines += [f"  {part['name']}: {first}", *(f"    {line}" for line in more)]
         known = [part["name"] for part in self.parts]
         names, first = "".join(f", {name}=..." for name in known), known[0]
+        if self.right and left:
+            return [*lines, f"Right so far: {', '.join(self.right)}."]
         return [
             *lines,
             "Answer some or all of them:",
@@ -3918,7 +3923,8 @@ class Round:
         given = {n: raw for n, raw in self.answers.items() if raw is not ... and not is_blank(raw)}
         found = diagnosed(self.parts, self.worked, given)
         lines = [self.title, *(line for said in found for line in _lines(said))]
-        self.shown = all(said.mark == "right" for said in found)
+        self.right = [said.name for said in found if said.mark == "right"]
+        self.shown = len(self.right) == len(found)
         if self.shown:
             return [*lines, f'All right. practice("{self.exercise}") gives other numbers.']
         lines += self._helps(found)
