@@ -25,7 +25,7 @@ from autograder.grading.followed import (
 )
 from autograder.grading.hidden_words import without_details
 from autograder.grading.ours import Ours
-from autograder.grading.pricing import computed, priced
+from autograder.grading.pricing import IN_SINGLE, computed, priced
 from autograder.grading.recorder import Known, Recorder
 from autograder.grading.replay import (
     answers_like_the_reference,
@@ -39,6 +39,7 @@ from autograder.grading.results import Item, Status, hundredths, sentence
 from autograder.grading.telling_apart import told_apart, unvarying
 from autograder.grading.watched import Watched
 from autograder.sandbox import StudentError
+from autograder.student.differences import SINGLE
 
 Function = Callable[..., Any]
 
@@ -263,7 +264,7 @@ def _mismatched(
         return _failed(check, known, "", known.feedback, failure.credit)
     if unvarying(function, call, secret):
         return _failed(check, None, "idle", _IDLE)
-    note = ""
+    note = IN_SINGLE if SINGLE in failure.message else ""
     if slip := slipped(function, call):
         note, text = slip.__name__, f"{text} {' '.join((slip.__doc__ or '').split())}"
     return _failed(check, None, note, text, failure.credit)

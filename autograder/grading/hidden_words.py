@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from autograder.sandbox import StudentError
-from autograder.sandbox.wire.requests import Request, WithArguments
+from autograder.sandbox.wire.requests import GetAttribute, Request, WithArguments
 from autograder.student.travelling import READABLE
 
 #: The exceptions that feedback names: which of them it is tells what is wrong, and little else.
@@ -62,6 +62,8 @@ _PHRASES = {
 def without_details(error: StudentError, request: Request | None = None) -> str:
     """Say what went wrong in which line, and of what the function was given only the kind."""
     if error.kind == "exception":
+        if isinstance(request, GetAttribute) and error.type == "AttributeError" and not error.line:
+            return f"your object has no `{request.name}`"  # which the text asks for
         name = error.type if error.type in _EXCEPTIONS else "an exception"
         return f"your function raised {name}{_where(error)}{_given(request)}"
     if error.kind == "unsendable":

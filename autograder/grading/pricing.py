@@ -14,9 +14,12 @@ from autograder.grading.recorder import Recorder
 from autograder.grading.results import Item, Status, hundredths
 from autograder.grading.telling_apart import unvarying
 from autograder.sandbox.wire.requests import Call, CallMethod
+from autograder.student.differences import SINGLE
 
 #: No mistake costs a larger share of a function's points, unless it is declared fatal.
 DEAREST = 0.6
+#: What numbers are that are right to single precision alone: one slip, if of unknown cause.
+IN_SINGLE = "in_single_precision"
 _UNEARNED = (Status.SKIPPED, Status.FAILED, Status.PARTIAL)
 
 
@@ -48,6 +51,7 @@ def priced(function: CheckedFunction, items: Sequence[Item], slips: Collection[s
         no work there is no other price than the points.
     """
     said = {wrong.name: wrong.feedback for wrong in function.misconceptions if not wrong.fatal}
+    said[IN_SINGLE] = SINGLE
     named = [
         replace(item, mistake=said.get(item.note, "") if item.name in slips else "")
         for item in items

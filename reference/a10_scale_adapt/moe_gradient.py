@@ -137,6 +137,15 @@ def own_gate_alone(z, y, k, renormalise):
     return g * (1 - g) * np.where(chosen, y, 0)
 
 
+@exercise.misconception(credit=0.4)
+def plain_denominator_held(z, y, k, renormalise):
+    """With plain gates you hold the denominator constant: the logits of all experts are in it."""
+    if renormalise:
+        return router_gradient(z, y, k, True)
+    chosen = np.isin(np.arange(len(z)), np.argsort(-z)[:k])
+    return softmax(z) * np.where(chosen, y, 0)
+
+
 @exercise.misconception
 def kept_mass_held(z, y, k, renormalise):
     """You divide by the mass that is kept as if it were a number. It depends on the logits, too."""

@@ -11,9 +11,11 @@ from autograder.exercise import AuthoringError, Exercise, Mismatch, agree, alike
 from autograder.exercise.standing_in import replaceable
 from autograder.exercise.words.checked import Carried
 from autograder.grading.checks import grade_checks
+from autograder.grading.hidden_words import without_details
 from autograder.grading.local import Local
 from autograder.grading.results import Status
 from autograder.sandbox import StudentError
+from autograder.sandbox.wire.requests import Call, GetAttribute
 
 
 def doubling():
@@ -937,3 +939,40 @@ def test_a_tester_that_always_says_the_same_is_told_so(test, notes, score):
     items = grade_checks(telling(), test)
     assert [item.note for item in items] == notes
     assert sum(item.score for item in items) == score
+
+
+def taking_thirds():
+    exercise = Exercise("taking_thirds", title="Thirds", source="none")
+
+    @exercise.reference
+    def thirds(x):
+        return x / 3
+
+    @exercise.check(points=2)
+    def of_a_few(call, rng):
+        """A third of a few entries."""
+        x = rng.normal(size=5)
+        agree(call(x), x / 3)
+
+    @exercise.check(points=1)
+    def of_many(call, rng):
+        """A third of many entries."""
+        x = rng.normal(size=500)
+        agree(call(x), x / 3)
+
+    return exercise.functions[0]
+
+
+def test_single_precision_is_one_slip_whatever_caused_it():
+    items = grade_checks(taking_thirds(), lambda x: (np.float32(x) / np.float32(3)).astype(float))
+    assert {item.note for item in items} == {"in_single_precision"}
+    assert [item.score for item in items] == [0.2, 1]
+    assert "float32 alone" in items[0].feedback
+    assert "That is paid for with" in items[1].feedback
+    assert [i.score for i in grade_checks(taking_thirds(), lambda x: x / 4)] == [0, 0]
+
+
+def test_what_an_object_lacks_is_named():
+    error = StudentError("exception", "'Layer' has no 'weight'", type="AttributeError")
+    assert without_details(error, GetAttribute(1, "weight")) == "your object has no `weight`"
+    assert "AttributeError" in without_details(error, Call((), {}))
