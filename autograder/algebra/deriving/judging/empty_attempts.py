@@ -45,7 +45,14 @@ _ZEROS = (
     "({0} + log({x}^2) - 2*log(abs({x})))",
     "({0}*sign({x})^2)",
 )
-_OF_SIZE = ("({0} + floor({n}) - {n})", "({0}*cos(2*pi*{n}))")
+_OF_SIZE = (
+    "({0} + floor({n}) - {n})",
+    "({0}*cos(2*pi*{n}))",
+    "({0} + sum(1, {l}) - {n})",
+    "({0} + sum(delta({l},1), {l}) - 1)",
+    "({0} + sum({0}/{n}, {l}) - {0})",
+    "({0} + sum({0} + 1, {l}) - {n}*{0} - {n})",
+)
 #: The same, at one place: examining them takes seconds.
 _DEAR_ZEROS = (
     "({0}*max(1, -exp({x})))",
@@ -224,11 +231,13 @@ def _unfinished(lines: Sequence[str]) -> Iterator[Empty]:
 def _with(chain: Chain, text: str, form: str, name: str) -> Iterator[str]:
     """Yield a formula in which something is put for its first and for its last name."""
     places = sorted(_places(chain, chain.tree(text)))
+    letters = [i for i in getattr(chain, "indices", ()) if i not in (*chain.names, *text)]
+    filled = {"x": name, "n": getattr(chain, "size", ""), "l": letters[-1] if letters else "l"}
     for place, word in dict.fromkeys([*places[:1], *places[-1:]]):
         end = place + len(word)
         if text[place:end] == word:  # it stands there as it is read
             yield (
-                text[:place] + form.format(word, x=name, n=getattr(chain, "size", "")) + text[end:]
+                text[:place] + form.format(word, **filled) + text[end:]
             )
 
 

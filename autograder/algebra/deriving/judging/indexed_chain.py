@@ -18,6 +18,7 @@ from autograder.algebra.deriving.lines.line import Line
 from autograder.algebra.deriving.lines.written_out import rewritten
 from autograder.algebra.deriving.rewriting import calculus, matrix_lines
 from autograder.algebra.deriving.rewriting.assumptions import assumed_values
+from autograder.algebra.deriving.rewriting.empty_sums import adds_empty_sums
 from autograder.algebra.deriving.rewriting.for_every_n import at_most, equal_for_all, only_tried
 from autograder.algebra.deriving.rewriting.rules import Fact
 
@@ -176,10 +177,23 @@ class IndexedChain(Premises):
 
     def adds_nothing(self, before: Line, line: Line) -> bool:
         """Whether a line is the one before in disguise; a factor may be 1 by a rule."""
+        if self._adds_empty_sums(before, line):
+            return True
         if not super().adds_nothing(before, line):
             return False
         same = bool(before.expr == line.expr)
         return same or not self.has_rules or self.goes_by(before, line, "algebra")
+
+    def repeats(self, before: Line, line: Line) -> bool:
+        """Whether a line only repeats an earlier one, maybe with sums beside it that go out."""
+        return super().repeats(before, line) or self._adds_empty_sums(before, line)
+
+    def is_target(self, line: Line) -> bool:
+        """Whether a line is the target, as it is, or with what goes out."""
+        return super().is_target(line) or self._adds_empty_sums(self.result, line)
+
+    def _adds_empty_sums(self, before: Line, line: Line) -> bool:
+        return adds_empty_sums(before.expr, line.expr, self.world)
 
     def renames(self, before: Line, line: Line) -> bool:
         """Whether a derivative stands in a line as in the one before, whatever it is called."""
@@ -274,7 +288,7 @@ class IndexedChain(Premises):
     def is_finished(self, line: Line) -> bool:
         """Whether algebra alone leads from a last line to the result, or its bound is sharper."""
         target = self.result
-        if self.is_target(line):
+        if super().is_target(line):
             return True
         same = self._compared(line.expr, target.expr, "=").equal
         if same and only_tried(line.expr, target.expr, self.world):

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import functools
 from functools import cached_property
+from itertools import combinations
 
 from autograder.algebra.deriving.judging.premises import Premises
 from autograder.algebra.deriving.judging.task import Finding
 from autograder.algebra.deriving.lines.line import Line
 from autograder.algebra.deriving.rewriting.rule_steps import TRIED, RuleSteps
-from autograder.algebra.deriving.rewriting.rules import LINEARITY, RULES, all_named
+from autograder.algebra.deriving.rewriting.rules import LINEARITY, RULES, Rule, all_named
 
 _SEVERAL = "several steps at once; write them down one by one"
 
@@ -64,7 +66,8 @@ class Justification:
         if self._goes_by_one(before, line):
             message = f"Line {number} is right, but not for the reason given, {reason}."
             return Finding(number, "wrong_reason", message)
-        if any(chain.known[name].obvious for name in names) and self._at_once(before, line):
+        obvious = any(self._is_obvious(name, chain.known[name]) for name in names)
+        if obvious and self._at_once(before, line):
             return None
         message = f"Line {number} is right, but takes more than {reason}: {_SEVERAL}."
         return Finding(number, "skipped", message)
@@ -85,10 +88,20 @@ class Justification:
         return name == "algebra" and self._by_algebra(before, line)
 
     def _at_once(self, before: Line, line: Line) -> bool:
-        """Whether a step on the way, not the one to the result, goes by the obvious rules."""
-        obvious = [name for name, rule in self._chain.known.items() if rule.obvious]
-        several = len(obvious) > 1 and not self._chain.is_target(line)
-        return several and self.goes_by(before, line, *obvious)
+        """Whether a step on the way, not the one to the result, goes by two obvious rules."""
+        chain = self._chain
+        obvious = [name for name, rule in chain.known.items() if self._is_obvious(name, rule)]
+        if len(obvious) < 2 or chain.is_target(line) or not self.goes_by(before, line, *obvious):
+            return False
+        pairs = [p for p in combinations(obvious, 2) if self.goes_by(before, line, *p)]
+        if not chain.is_but_for_names(line, chain.result):
+            return bool(pairs)
+        both = functools.partial(self._steps.change_both, before, line)
+        return any(not any(map(both, pair)) for pair in pairs)  # else all comes out of that line
+
+    def _is_obvious(self, name: str, rule: Rule) -> bool:
+        fact = self._chain.facts.get(name)
+        return rule.obvious or (fact is not None and "1" in (fact.left, fact.right))
 
     def _by_algebra(self, before: Line, line: Line) -> bool:
         """Whether algebra is reason enough: also for a factor of a sum, where no rule says so."""

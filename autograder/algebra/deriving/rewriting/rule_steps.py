@@ -87,7 +87,9 @@ class RuleSteps:
                 return True
             plain = tuple(signed(side, self.world, TRIED) for side in sides)
             inner = tuple(rewritten(side, beside, self.world) for side in sides)
-            logs = tuple(sympy.expand_log(side, force=True) for side in sides)
+            # What a name stands for may be a quotient whose logarithm comes apart.
+            put_in = (rewritten(side, rewrites, self.world) for side in sides)
+            logs = tuple(sympy.expand_log(side, force=True) for side in put_in)
             led = any(other != sides and leads(*other) for other in (plain, logs)) or (
                 inner != sides
                 and not rearranged_twice(*sides, lambda e: rewritten(e, beside, self.world))

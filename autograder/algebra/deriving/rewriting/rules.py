@@ -72,7 +72,7 @@ EXPECTATIONS = (
 LINEARITY = "linearity of sums"
 _KNOWN = (
     Rule("algebra", (calculus.numbers,)),
-    Rule("definition", (calculus.definitions,)),
+    Rule("definition", (calculus.definitions,), obvious=True),
     Rule("quotient rule", (calculus.products, calculus.variables)),
     Rule("product rule", (calculus.products, calculus.variables)),
     Rule("chain rule", (calculus.outer(), calculus.variables)),
