@@ -295,6 +295,35 @@ def test_a_line_that_is_right_for_some_n_alone_is_found():
         assert kinds[place + 1] in ("wrong", "wrong_start")
 
 
+EMPTY_SUMS = [
+    "sum((l_i + sum(1, k) - d - t)^2, i)",
+    "sum((l_i*sum(1/d, k) - t)^2, i)",
+    "sum((sum(l_i/d, k) - t)^2, i)",
+    "sum((l_i - t*sum(delta(k, i), k))^2, i)",
+    "sum((l_i - t + sum(l_k + 1, k) - sum(l_k, k) - d)^2, i)",
+    "F - t^2*d + sum(1, k) - d",
+    "F - t^2*sum(1, k)",
+]
+
+
+@pytest.mark.parametrize("line", EMPTY_SUMS)
+def test_sums_that_go_out_with_the_rest_are_no_step(line):
+    assert SPREAD.examine([SPREAD.start, line, SPREAD.target]).credit == 0
+
+
+def test_to_write_what_is_there_as_a_sum_is_a_step():
+    given, folded = SPREAD.read(["F + d*t^2", "F + sum(t^2, i)"])
+    split, joined = SPREAD.read(["sum(l_i^2, i) - t*sum(l_i, i)", "sum(l_i^2 - t*l_i, i)"])
+    assert not SPREAD.repeats(given, folded)
+    assert not SPREAD.repeats(split, joined)
+
+
+def test_two_obvious_rules_may_share_a_line_that_is_not_the_last():
+    shared = ["F - 2*d*t^2 + d*t^2", "F - t^2*d"]
+    assert SPREAD.examine(["sum(l_i^2 - 2*t*l_i + t^2, i)", *shared]).credit == 1
+    assert SPREAD.examine(shared[1:]).credit == 0
+
+
 NOTHING = [
     "binomial(d, 20)",
     "max(d - 30, 0)",

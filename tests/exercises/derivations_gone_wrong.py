@@ -44,7 +44,7 @@ GONE_WRONG = {
     ("a09_efficient", "lin_rank", "steps"): [
         ([f"{WEIGHT}/sum(sum(f_a*g_ka, a, 1, r), k)", "sum(u_a*g_ja, a, 1, r)"], 0, 0),
         ([f"{WEIGHT}/z", "sum(u_a*g_ja, a, 1, r)"], 0, 0.6),
-        ([f"{WEIGHT}/sum(sum(f_a*g_ka, k), a, 1, r)", f"{WEIGHT}/z"], 0, 0.7),
+        ([f"{WEIGHT}/sum(sum(f_a*g_ka, k), a, 1, r)", f"{WEIGHT}/z"], 0, 0.8),  # two obvious rules
     ],
     ("a10_scale_adapt", "moe_gate", "steps"): [
         ([GATES, RATIO], 0, 0),

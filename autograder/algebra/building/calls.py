@@ -23,6 +23,7 @@ from autograder.algebra.building.operations import matrix
 from autograder.algebra.building.piecewise import Condition, chosen, completes, holds
 from autograder.algebra.building.running_index import bind, index_problem
 from autograder.algebra.building.sizes import bits, is_in_range
+from autograder.algebra.reading.amounts import BINOMIALS
 from autograder.algebra.reading.tree import Node, indicator, written_delta
 
 _EXPONENTIALS = ("exp", "sinh", "cosh", "tanh", "sech", "csch", "coth", "erf", "sigmoid")
@@ -171,7 +172,7 @@ def argument_problem(word: str, values: Sequence[Any]) -> str:
     known = values[0].is_number and made_of <= {*COMPUTED, sympy.exp}
     if word in _EXPONENTIALS and known and not is_in_range(values[0], LARGEST):
         return "this number is too large"
-    if word in ("factorial", "binomial", "binom", "comb"):
+    if word in ("factorial", *BINOMIALS):
         numbers = [value for value in values if value.is_Rational]
         if bits(sympy.Tuple(*numbers)) > 16:
             return f"this number is too large for {word}"

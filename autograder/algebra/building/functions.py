@@ -191,6 +191,11 @@ class Atan(_Inverse):
 class Erf(sympy.Function):  # type: ignore[misc]
     """The error function."""
 
+    @classmethod
+    def eval(cls, argument: sympy.Expr) -> sympy.Expr | None:
+        """Return 0 at 0."""
+        return argument if argument.is_zero else None
+
     def fdiff(self, *_index: int) -> sympy.Expr:
         """Return the derivative."""
         return 2 * sympy.exp(-(self.args[0] ** 2)) / sympy.sqrt(sympy.pi)

@@ -7,6 +7,7 @@ from typing import Any
 
 import sympy
 
+from autograder.algebra.building.block import Block
 from autograder.algebra.building.construction import Construction
 from autograder.algebra.building.functions import delta
 from autograder.algebra.building.library import CALLS, CONSTANTS
@@ -155,8 +156,8 @@ def _entry(site: Construction, node: Node, base: str, values: list[Any]) -> Any:
 
 def index_problem(values: Sequence[sympy.Expr]) -> str:
     """Say why these are no indices of a Kronecker delta, "" if they are."""
-    numbers = any(value.is_number and not value.is_Integer for value in values)
-    return "delta takes two indices" if numbers else ""
+    others = any((v.is_number and not v.is_Integer) or v.has(Block) for v in values)
+    return "delta takes two indices" if others else ""
 
 
 def as_index(value: object) -> Any:

@@ -34,13 +34,17 @@ def read_items(
 
 def read_bracketed(here: Cursor) -> Node:
     """Read ``(…)`` or ``[…]``."""
+    before = here.tokens[here.at - 1] if here.at else here.token
+    factor = before.kind in ("number", "name") or before.text in ("*", "·", ")")
     opened = here.next()
     if here.sees(CLOSING[opened.text]) and opened.text == "(":
         here.fail(OPERAND)
     inside = here.tokens[here.at : here.closing(here.at - 1)]
     divided = opened.text == "[" and sum(token.text == "|" for token in inside) == 1
     items = read_items(here, (CLOSING[opened.text],), opened, divided=divided)
+    factor = factor or here.sees("*", "·") or (here.implicit and here.starts_operand())
     may_be = len(items) == 1 and (opened.text == "[" or between_indices(items[0]))
+    may_be = may_be or (factor and len(items) == 1 and "=" not in items[0].marks)
     if may_be and (found := indicator(opened, items[0])):
         return found
     if opened.text == "[":

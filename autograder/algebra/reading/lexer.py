@@ -29,9 +29,9 @@ _INDEX = rf"""(?:_(?:{_FONTS}\s*\{{[^{{}}]*\}}|\{{(?:[^{{}}]|\{{[^{{}}]*\}})*\}}
     |[A-Za-z0-9])|{_LOW}+)"""
 _COMMON = rf"""(?P<space>\s+|\\[,;:!\ ]|~)
     | (?P<big>[∑∏]|Σ(?=\s*_)|lim(?=_))
+    | (?P<fraction>[0-9]{{0,9}}[{"".join(FRACTIONS)}])
     | (?P<number>(?:[0-9]{{1,3}}(?:\{{,\}}[0-9]{{3}})+|[0-9]+(?:\.(?!T\b)[0-9]*)?|\.[0-9]+)
         (?:[eE][+-]?[0-9]+)?)
-    | (?P<fraction>[{"".join(FRACTIONS)}])
     | (?P<superscript>⁻ᵀ|[{"".join(RAISED)}]+)
     | (?P<operator>\*\*|//|<=|>=|!=|==|:=|->|\|\||\.T\b|[-+*/^(){{}}\[\],=<>!|&;:_@%°]
         |[−–×·⋅∙•∗∘÷⁄∕（）≤≥≠≈‖∥∣ᵀ√∂→])
@@ -64,6 +64,10 @@ _WITH_BASE = ("log", "max", "min")  # or with an index below
 _FACTOR = re.compile(r"[A-Za-z](?:_?[0-9]+|[₀-₉]+|_[a-z](?![a-z0-9]))?")
 _GREEK_LETTERS = re.compile(f"[{''.join(signs.GREEK)}]|[^{''.join(signs.GREEK)}]+")
 _EXPONENT = re.compile(r"[eE][+-]?[0-9]")
+# x_{<t} is a name, and 1_{x<t} is not.
+_COMPUTED = re.compile(
+    r"[-+*/()^−·=≠]|!=|\\neq?(?![a-z])|(?<!\{)(?:[<>≤≥]|\\(?:[lg]eq?|[lg]t)(?![a-z]))"
+)
 _THOUSANDS = re.compile(r"\s*[-+]?[0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]+)?\s*")
 
 Kind = Literal["number", "name", "operator", "command", "end"]
@@ -71,7 +75,6 @@ Kind = Literal["number", "name", "operator", "command", "end"]
 
 #: Signs that stand for one token each: its kind, and what it holds.
 _MEANINGS: dict[str, tuple[Kind, Mapping[str, str]]] = {
-    "fraction": ("number", FRACTIONS),
     "constant": ("name", signs.WRITTEN),
     "rounding": ("command", signs.WRITTEN),
     "big": ("command", signs.BIG),
@@ -134,6 +137,16 @@ def without_dollars(text: str) -> tuple[int, int]:
     return start, stop
 
 
+def _with_fraction(word: str) -> str:
+    """Return what ``½`` or ``2⅔`` is as one fraction.
+
+    >>> _with_fraction("½"), _with_fraction("2⅔")
+    ('1/2', '8/3')
+    """
+    above, below = map(int, FRACTIONS[word[-1]].split("/"))
+    return f"{int(word[:-1] or 0) * below + above}/{below}"
+
+
 class _Scanner:
     def __init__(
         self,
@@ -182,7 +195,9 @@ class _Scanner:
                 return self.raised(word, at)
             case "indicator":
                 return [Token("name", self.struck(word), at, end)]
-            case "fraction" | "constant" | "rounding" | "big":
+            case "fraction":
+                return [Token("number", _with_fraction(word), at, end)]
+            case "constant" | "rounding" | "big":
                 meant, written_as = _MEANINGS[kind]
                 return [Token(meant, written_as[word], at, end)]
             case "environment":
@@ -303,9 +318,7 @@ class _Scanner:
 
 def _is_formula(index: str) -> bool:
     """Whether an index is computed, as in ``z_{k+1}``."""
-    return index.startswith("_{") and bool(
-        re.search(r"[-+*/()^−·=≠]|!=|\\neq?(?![a-z])", re.sub(_FONTS, "", index))
-    )
+    return index.startswith("_{") and bool(_COMPUTED.search(re.sub(_FONTS, "", index)))
 
 
 def _lowered(word: str) -> str:

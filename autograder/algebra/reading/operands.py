@@ -35,6 +35,7 @@ _TRIGONOMETRIC = ("sin", "cos", "tan")
 _LOGARITHMS = ("log", "ln", "log2", "log10")
 _HYPERBOLIC = ("sinh", "cosh", "tanh", "sech", "csch", "coth")
 _BARE = (*_TRIGONOMETRIC, "sec", "csc", "cot", *_HYPERBOLIC, "exp", *_LOGARITHMS)
+_CHOOSE = ("C", "nCr")
 _SQUARE = ("E", "Var")  # written E[X] as well
 _INVERSES = ("arcsin", "arccos", "arctan")
 
@@ -94,8 +95,8 @@ def read_name(here: Cursor) -> Node:
     known = known and token.text.replace("_", "") not in here.words
     if token.text[:1] == "d" and (found := read_quotient(here, token)):
         return found
-    may_be = token.text in INDICATORS and not known and token.text not in here.words
-    if may_be and (found := read_indicator(here, token)):
+    own = known or token.text in here.words
+    if not own and (found := read_by_what_follows(here, token)):
         return found
     square = token.text in _SQUARE or token.text.startswith(EXPECTATION)
     if known and square and here.sees("["):
@@ -115,6 +116,19 @@ def read_name(here: Cursor) -> Node:
     if known and token.text in (*_BARE, *_INVERSES) and (here.implicit or here.sees("_")):
         return read_bare_call(here, token)
     return Node("name", token)
+
+
+def read_by_what_follows(here: Cursor, token: Token) -> Node | None:
+    """Read ``1_{i=j}``, or ``C(n, k)``, which is no product; None where nothing such follows."""
+    if token.text in INDICATORS:
+        return read_indicator(here, token)
+    start = here.at
+    if token.text in _CHOOSE and here.sees("(") and "binomial" in here.functions:
+        found = read_arguments(here, token)
+        if len(found.children) == 2:
+            return call("binomial", token, *found.children)
+    here.go(start)
+    return None
 
 
 def is_sigmoid(here: Cursor) -> bool:

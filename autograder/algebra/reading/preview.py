@@ -97,7 +97,7 @@ def tree_of(
         If it can't be read, is not finished, or holds a name that nobody declared.
     """
     known = {name.replace("_", ""): name for name in names}
-    own = {name: _OPERATORS.get(name, (1, 10)) for name in functions}
+    own = {name: _OPERATORS.get(name, (1, 1)) for name in functions}
     if indices:
         calls = {name: calls.get(name, own[name]) for name in own}
         constants = [name for name in _OF_LINES if name in constants]

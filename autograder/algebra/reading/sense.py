@@ -93,7 +93,7 @@ class Sense(IndexedSense):
 
     def _power(self, node: Node) -> Amount:
         base, exponent = map(self.number, node.children)
-        if exponent.matrix and not self.words.indices:
+        if exponent.matrix:
             self.fail("an exponent cannot be a matrix", node.children[1])
         if base.matrix and not self.words.indices:
             times = exponent.number if exponent.exact and exponent.constant else None
@@ -195,6 +195,8 @@ class Sense(IndexedSense):
             return self._running(node)
         if word == "Matrix" and len(args) == 1 and args[0].kind == "list":
             return self._matrix(args[0])
+        if word == "Matrix":
+            self.fail("Matrix cannot be used like this", node)
         if word == "Largest":
             self.fail("the largest over an index is not read here: write max(a, b)", node)
         if word == "cases":
@@ -276,6 +278,8 @@ class Sense(IndexedSense):
             if variable.kind != "name" and not entry:
                 self.fail("differentiate with respect to a variable: diff(f, x)", by)
             found.append(self.number(variable))
+            if self.words.indices and found[-1].number != found[1].number:
+                self.fail(f"{node.token.text} takes 2 arguments", node)
             defined = variable.token.text.replace("_", "") in self.words.defined
             if found[-1].constant or defined or variable.token.text.startswith("delta_"):
                 self.fail("differentiate with respect to a variable: diff(f, x)", by)
@@ -302,7 +306,9 @@ class Sense(IndexedSense):
             return self.delta(args, node)
         if word == "sqrt" and args[0].number != 0:
             return self._raised(args[0], Amount(Fraction(1, 2), True, True))
-        return sized(applied(word, args), word, *args)
+        found = sized(applied(word, args), word, *args)
+        of_blocks = bool(self.words.blocks) and any(one.matrix for one in args)
+        return found._replace(matrix=found.matrix or of_blocks)
 
     def _check_arguments(self, word: str, args: list[Amount], node: Node) -> None:
         """Refuse a function that is not known, or that takes no such arguments."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from fractions import Fraction
 from typing import NoReturn
 
@@ -16,7 +15,7 @@ from autograder.algebra.reading.amounts import (
 )
 from autograder.algebra.reading.errors import ParseError
 from autograder.algebra.reading.magnitudes import constant, sized
-from autograder.algebra.reading.tree import Node, bound_parts, is_constant
+from autograder.algebra.reading.tree import Node, bound_parts, indices_in, is_constant
 
 SUMS = ("sum", "Sum", "product", "prod", "Product")
 INFINITE = ("oo", "infinity", "infty", "inf")
@@ -61,7 +60,7 @@ class IndexedSense:
         if plain in self.words.known:
             return Amount(standing_for(self.words.known[plain]))
         if mark and self.words.indices and base in (*self.words.indexed, "delta"):
-            letters = re.findall(r"[A-Za-z]|\d+", subscript)
+            letters = indices_in(base, subscript)
             if base in self.words.indexed or (len(letters) == 2 and "delta" in self.words.calls):
                 return self._entry(base, [self._index_of(letter, node) for letter in letters], node)
         if (
@@ -107,7 +106,7 @@ class IndexedSense:
     def _entry(self, base: str, places: list[Amount | str], node: Node) -> Amount:
         """Return what stands for an entry, which must be declared where its indices are known."""
         numbers = [Amount(_standing(p)) if isinstance(p, str) else p for p in places]
-        if base == "delta" and len(places) == 2:
+        if base == "delta" and (len(places) == 2 or self.words.indices):
             return self.delta(numbers, node)
         known = [p if isinstance(p, str) else _counted(p) for p in places]
         if not self.words.indices and all(known):
@@ -120,7 +119,7 @@ class IndexedSense:
 
     def delta(self, indices: list[Amount], node: Node) -> Amount:
         """Return what is 1 where two indices are the same."""
-        if not all(map(_is_index, indices)):
+        if len(indices) != 2 or not all(map(_is_index, indices)):
             self.fail("delta takes two indices", node)
         return applied("KroneckerDelta", indices)
 
@@ -138,6 +137,8 @@ class IndexedSense:
             self.fail(f"write the range: {word}(term, k, 1, n)", node)
         if parts[1].kind != "name":
             self.fail("expected the name of the running index", parts[1])
+        if self.words.indices and not self._may_run(parts[1].token.text):
+            self.fail("write sum(f, k) or sum(f, k, 1, n) with an index k", parts[1])
         ends = [self.number(part) for part in parts[2:4]]
         if any(end.matrix for end in ends) and not self.words.indices:
             self.fail("a range goes from a whole number to one", parts[1])
@@ -149,6 +150,11 @@ class IndexedSense:
         if not self.words.indices and body.exact and body.number == int(word not in SUMS[:2]):
             return body  # nothing is added, or multiplied by one
         return Amount(opaque(word, body, Amount(standing_for(parts[1].token.text)), *ends))
+
+    def _may_run(self, letter: str) -> bool:
+        """Whether this is an index, or a letter of one's own."""
+        known = letter in self.words.known or letter in self.words.calls
+        return letter in self.words.indices or (len(letter) == 1 and not known)
 
     def _written_out(self, add: bool, parts: tuple[Node, ...], low: Amount, high: Amount) -> Amount:
         if not all(map(_counted, (low, high))):
@@ -192,5 +198,7 @@ def _counted(amount: Amount) -> str:
 
 
 def _is_index(amount: Amount) -> bool:
+    if amount.matrix:
+        return False
     whole = amount.exact and amount.number is not None and amount.number.denominator == 1
     return whole or not amount.constant

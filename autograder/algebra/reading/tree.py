@@ -48,6 +48,15 @@ def kronecker(token: Token, one: Node, other: Node) -> Node:
     return Node("indexed", delta, (one, other))
 
 
+def indices_in(base: str, subscript: str) -> list[str]:
+    """Return the letters and numbers of an index; behind a δ are two signs.
+
+    >>> indices_in("p", "k12"), indices_in("delta", "11")
+    (['k', '12'], ['1', '1'])
+    """
+    return re.findall(r"[A-Za-z]|\d" if base == "delta" else r"[A-Za-z]|\d+", subscript)
+
+
 def written_delta(node: Node, is_known: Callable[[str], bool]) -> Node | None:
     """Return δ(i, j) as δ_ij where a letter is no name by itself, None for any other call."""
     if node.token.text not in ("delta", "KroneckerDelta") or len(node.children) != 2:
@@ -58,9 +67,16 @@ def written_delta(node: Node, is_known: Callable[[str], bool]) -> Node | None:
 
 
 def indicator(token: Token, relation: Node) -> Node | None:
-    """Return what is 1 where ``i = j`` (or ``i ≠ j``) holds, None for other statements."""
-    if relation.kind != "relation" or relation.marks not in (("=",), ("!=",)):
+    """Return what is 1 where ``i = j``, ``i ≠ j`` or ``x > 0`` holds, None for no condition."""
+    if relation.kind != "relation" or "≈" in relation.marks:
         return None
+    if relation.marks not in (("=",), ("!=",)):
+        if not {*relation.marks} <= {"<", ">", "<=", ">="}:
+            return None
+        one, zero = (
+            Node("number", Token("number", digit, token.position, token.end)) for digit in "10"
+        )
+        return call("cases", token, one, relation, zero)
     delta = kronecker(token, *relation.children)
     if relation.marks == ("=",):
         return delta
@@ -82,7 +98,7 @@ def is_delta_with_one_index(node: Node) -> bool:
 
 def _is_letter_or_number(node: Node) -> bool:
     if node.kind == "number":
-        return node.token.text.isdigit()
+        return node.token.text.isdigit() and len(node.token.text) == 1
     return node.kind == "name" and len(node.token.text) == 1
 
 
@@ -133,7 +149,8 @@ def bound_parts(node: Node) -> tuple[Node, ...]:
 def letters_of(node: Node) -> set[str]:
     """Return the letters of names and of their indices: z, c and k of ``z_{ck}``."""
     named = node.kind in ("name", "indexed")
-    own = re.findall(r"[^\W\d_]", node.token.text) if named else []
+    base, _, index = node.token.text.partition("_")
+    own = re.findall(r"[^\W\d_]", (base if len(base) == 1 else "") + index) if named else []
     return {*own}.union(*map(letters_of, node.children))
 
 

@@ -129,6 +129,9 @@ class Disguises(Language):
             return False
         out, made_of = self._naming.written_out, self.essence.is_made_of
         form, *ends = (out(one.structure) for one in (line, *parts))
+        two = sorted(map(structures.leaves, {*ends}))[:2]
+        if len(two) < 2 or structures.leaves(form) < sum(two):
+            return False  # several don't find room in it
         return made_of(form, ends) and not any(made_of(form, [end]) for end in ends)
 
     def _mixes_with_one(self, line: Line, parts: Sequence[Line], others: Sequence[Line]) -> bool:

@@ -236,9 +236,7 @@ def _with(chain: Chain, text: str, form: str, name: str) -> Iterator[str]:
     for place, word in dict.fromkeys([*places[:1], *places[-1:]]):
         end = place + len(word)
         if text[place:end] == word:  # it stands there as it is read
-            yield (
-                text[:place] + form.format(word, **filled) + text[end:]
-            )
+            yield (text[:place] + form.format(word, **filled) + text[end:])
 
 
 def _places(chain: Chain, node: Node) -> Iterator[tuple[int, str]]:

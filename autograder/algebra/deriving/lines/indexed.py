@@ -7,14 +7,13 @@ looked for in a line; what they come to for a given n is the business of `writte
 from __future__ import annotations
 
 import functools
-import re
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
 import sympy
 
 from autograder.algebra.building import library
-from autograder.algebra.building.block import Misfit, block
+from autograder.algebra.building.block import Block, Misfit, block
 from autograder.algebra.building.calls import argument_problem
 from autograder.algebra.building.construction import number_value
 from autograder.algebra.building.functions import Permutation, RowWise
@@ -26,7 +25,7 @@ from autograder.algebra.deriving.lines.inert import D, Largest, Total, Transpose
 from autograder.algebra.reading.block_rows import as_blocks, rows_of_blocks
 from autograder.algebra.reading.errors import ParseError
 from autograder.algebra.reading.grammar import read_tree
-from autograder.algebra.reading.tree import Node
+from autograder.algebra.reading.tree import Node, indices_in
 
 MAX_INDEXED_POWER = 12
 
@@ -241,6 +240,8 @@ class _Builder:
 
     def _power(self, node: Node) -> sympy.Expr:
         base, exponent = map(self.build, node.children)
+        if exponent.has(Block):
+            self.fail("an exponent cannot be a matrix", node.children[1])
         if exponent.is_number and not (exponent.is_Rational and abs(exponent) <= MAX_INDEXED_POWER):
             self.fail(f"a power may be at most {MAX_INDEXED_POWER}", node.children[1])
         if base.is_Rational and exponent.is_Rational:
@@ -257,9 +258,8 @@ class _Builder:
             return value
         base, _, subscript = word.partition("_")
         if subscript and (base in self.names.indexed or base == "delta"):
-            letters = re.findall(r"[A-Za-z]|\d+", subscript)
-            indices = [self.index(letter, node) for letter in letters]
-            if base == "delta" and len(indices) == 2:
+            indices = [self.index(letter, node) for letter in indices_in(base, subscript)]
+            if base == "delta":
                 return self._applied(base, indices, node)
             return self.names.entry(base, indices)
         if word in self.names.calls:
