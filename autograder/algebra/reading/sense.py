@@ -107,7 +107,7 @@ class Sense(IndexedSense):
             self.fail(problem, node.children[1])
         if base.number == 0:
             return Amount(Fraction(0), True, True)
-        return self._raised(base, exponent)
+        return self._raised(base, exponent)._replace(matrix=base.matrix)
 
     def _raised(self, base: Amount, exponent: Amount) -> Amount:
         """Return a power, exactly where it is one of numbers, or a root that is one."""
