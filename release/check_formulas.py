@@ -536,9 +536,9 @@ _INDEX = rf"""(?:_(?:{_FONTS}\s*\{{[^{{}}]*\}}|\{{(?:[^{{}}]|\{{[^{{}}]*\}})*\}}
     |[A-Za-z0-9])|{_LOW}+)"""
 _COMMON = rf"""(?P<space>\s+|\\[,;:!\ ]|~)
     | (?P<big>[∑∏]|Σ(?=\s*_)|lim(?=_))
+    | (?P<fraction>[0-9]{{0,9}}[{"".join(FRACTIONS)}])
     | (?P<number>(?:[0-9]{{1,3}}(?:\{{,\}}[0-9]{{3}})+|[0-9]+(?:\.(?!T\b)[0-9]*)?|\.[0-9]+)
         (?:[eE][+-]?[0-9]+)?)
-    | (?P<fraction>[{"".join(FRACTIONS)}])
     | (?P<superscript>⁻ᵀ|[{"".join(RAISED)}]+)
     | (?P<operator>\*\*|//|<=|>=|!=|==|:=|->|\|\||\.T\b|[-+*/^(){{}}\[\],=<>!|&;:_@%°]
         |[−–×·⋅∙•∗∘÷⁄∕（）≤≥≠≈‖∥∣ᵀ√∂→])
@@ -571,6 +571,10 @@ _WITH_BASE = ("log", "max", "min")  # or with an index below
 _FACTOR = re.compile(r"[A-Za-z](?:_?[0-9]+|[₀-₉]+|_[a-z](?![a-z0-9]))?")
 _GREEK_LETTERS = re.compile(f"[{''.join(signs.GREEK)}]|[^{''.join(signs.GREEK)}]+")
 _EXPONENT = re.compile(r"[eE][+-]?[0-9]")
+# x_{<t} is a name, and 1_{x<t} is not.
+_COMPUTED = re.compile(
+    r"[-+*/()^−·=≠]|!=|\\neq?(?![a-z])|(?<!\{)(?:[<>≤≥]|\\(?:[lg]eq?|[lg]t)(?![a-z]))"
+)
 _THOUSANDS = re.compile(r"\s*[-+]?[0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]+)?\s*")
 
 Kind = Literal["number", "name", "operator", "command", "end"]
@@ -578,7 +582,6 @@ Kind = Literal["number", "name", "operator", "command", "end"]
 
 #: Signs that stand for one token each: its kind, and what it holds.
 _MEANINGS: dict[str, tuple[Kind, Mapping[str, str]]] = {
-    "fraction": ("number", FRACTIONS),
     "constant": ("name", signs.WRITTEN),
     "rounding": ("command", signs.WRITTEN),
     "big": ("command", signs.BIG),
@@ -641,6 +644,16 @@ def without_dollars(text: str) -> tuple[int, int]:
     return start, stop
 
 
+def _with_fraction(word: str) -> str:
+    """Return what ``½`` or ``2⅔`` is as one fraction.
+
+    >>> _with_fraction("½"), _with_fraction("2⅔")
+    ('1/2', '8/3')
+    """
+    above, below = map(int, FRACTIONS[word[-1]].split("/"))
+    return f"{int(word[:-1] or 0) * below + above}/{below}"
+
+
 class _Scanner:
     def __init__(
         self,
@@ -689,7 +702,9 @@ class _Scanner:
                 return self.raised(word, at)
             case "indicator":
                 return [Token("name", self.struck(word), at, end)]
-            case "fraction" | "constant" | "rounding" | "big":
+            case "fraction":
+                return [Token("number", _with_fraction(word), at, end)]
+            case "constant" | "rounding" | "big":
                 meant, written_as = _MEANINGS[kind]
                 return [Token(meant, written_as[word], at, end)]
             case "environment":
@@ -810,9 +825,7 @@ class _Scanner:
 
 def _is_formula(index: str) -> bool:
     """Whether an index is computed, as in ``z_{k+1}``."""
-    return index.startswith("_{") and bool(
-        re.search(r"[-+*/()^−·=≠]|!=|\\neq?(?![a-z])", re.sub(_FONTS, "", index))
-    )
+    return index.startswith("_{") and bool(_COMPUTED.search(re.sub(_FONTS, "", index)))
 
 
 def _lowered(word: str) -> str:
@@ -874,6 +887,15 @@ def kronecker(token: Token, one: Node, other: Node) -> Node:
     return Node("indexed", delta, (one, other))
 
 
+def indices_in(base: str, subscript: str) -> list[str]:
+    """Return the letters and numbers of an index; behind a δ are two signs.
+
+    >>> indices_in("p", "k12"), indices_in("delta", "11")
+    (['k', '12'], ['1', '1'])
+    """
+    return re.findall(r"[A-Za-z]|\d" if base == "delta" else r"[A-Za-z]|\d+", subscript)
+
+
 def written_delta(node: Node, is_known: Callable[[str], bool]) -> Node | None:
     """Return δ(i, j) as δ_ij where a letter is no name by itself, None for any other call."""
     if node.token.text not in ("delta", "KroneckerDelta") or len(node.children) != 2:
@@ -884,9 +906,16 @@ def written_delta(node: Node, is_known: Callable[[str], bool]) -> Node | None:
 
 
 def indicator(token: Token, relation: Node) -> Node | None:
-    """Return what is 1 where ``i = j`` (or ``i ≠ j``) holds, None for other statements."""
-    if relation.kind != "relation" or relation.marks not in (("=",), ("!=",)):
+    """Return what is 1 where ``i = j``, ``i ≠ j`` or ``x > 0`` holds, None for no condition."""
+    if relation.kind != "relation" or "≈" in relation.marks:
         return None
+    if relation.marks not in (("=",), ("!=",)):
+        if not {*relation.marks} <= {"<", ">", "<=", ">="}:
+            return None
+        one, zero = (
+            Node("number", Token("number", digit, token.position, token.end)) for digit in "10"
+        )
+        return call("cases", token, one, relation, zero)
     delta = kronecker(token, *relation.children)
     if relation.marks == ("=",):
         return delta
@@ -908,7 +937,7 @@ def is_delta_with_one_index(node: Node) -> bool:
 
 def _is_letter_or_number(node: Node) -> bool:
     if node.kind == "number":
-        return node.token.text.isdigit()
+        return node.token.text.isdigit() and len(node.token.text) == 1
     return node.kind == "name" and len(node.token.text) == 1
 
 
@@ -959,7 +988,8 @@ def bound_parts(node: Node) -> tuple[Node, ...]:
 def letters_of(node: Node) -> set[str]:
     """Return the letters of names and of their indices: z, c and k of ``z_{ck}``."""
     named = node.kind in ("name", "indexed")
-    own = re.findall(r"[^\W\d_]", node.token.text) if named else []
+    base, _, index = node.token.text.partition("_")
+    own = re.findall(r"[^\W\d_]", (base if len(base) == 1 else "") + index) if named else []
     return {*own}.union(*map(letters_of, node.children))
 
 
@@ -1212,7 +1242,7 @@ class IndexedSense:
         if plain in self.words.known:
             return Amount(standing_for(self.words.known[plain]))
         if mark and self.words.indices and base in (*self.words.indexed, "delta"):
-            letters = re.findall(r"[A-Za-z]|\d+", subscript)
+            letters = indices_in(base, subscript)
             if base in self.words.indexed or (len(letters) == 2 and "delta" in self.words.calls):
                 return self._entry(base, [self._index_of(letter, node) for letter in letters], node)
         if (
@@ -1258,7 +1288,7 @@ class IndexedSense:
     def _entry(self, base: str, places: list[Amount | str], node: Node) -> Amount:
         """Return what stands for an entry, which must be declared where its indices are known."""
         numbers = [Amount(_standing(p)) if isinstance(p, str) else p for p in places]
-        if base == "delta" and len(places) == 2:
+        if base == "delta" and (len(places) == 2 or self.words.indices):
             return self.delta(numbers, node)
         known = [p if isinstance(p, str) else _counted(p) for p in places]
         if not self.words.indices and all(known):
@@ -1271,7 +1301,7 @@ class IndexedSense:
 
     def delta(self, indices: list[Amount], node: Node) -> Amount:
         """Return what is 1 where two indices are the same."""
-        if not all(map(_is_index, indices)):
+        if len(indices) != 2 or not all(map(_is_index, indices)):
             self.fail("delta takes two indices", node)
         return applied("KroneckerDelta", indices)
 
@@ -1289,6 +1319,8 @@ class IndexedSense:
             self.fail(f"write the range: {word}(term, k, 1, n)", node)
         if parts[1].kind != "name":
             self.fail("expected the name of the running index", parts[1])
+        if self.words.indices and not self._may_run(parts[1].token.text):
+            self.fail("write sum(f, k) or sum(f, k, 1, n) with an index k", parts[1])
         ends = [self.number(part) for part in parts[2:4]]
         if any(end.matrix for end in ends) and not self.words.indices:
             self.fail("a range goes from a whole number to one", parts[1])
@@ -1300,6 +1332,11 @@ class IndexedSense:
         if not self.words.indices and body.exact and body.number == int(word not in SUMS[:2]):
             return body  # nothing is added, or multiplied by one
         return Amount(opaque(word, body, Amount(standing_for(parts[1].token.text)), *ends))
+
+    def _may_run(self, letter: str) -> bool:
+        """Whether this is an index, or a letter of one's own."""
+        known = letter in self.words.known or letter in self.words.calls
+        return letter in self.words.indices or (len(letter) == 1 and not known)
 
     def _written_out(self, add: bool, parts: tuple[Node, ...], low: Amount, high: Amount) -> Amount:
         if not all(map(_counted, (low, high))):
@@ -1343,6 +1380,8 @@ def _counted(amount: Amount) -> str:
 
 
 def _is_index(amount: Amount) -> bool:
+    if amount.matrix:
+        return False
     whole = amount.exact and amount.number is not None and amount.number.denominator == 1
     return whole or not amount.constant
 
@@ -1406,7 +1445,7 @@ class Sense(IndexedSense):
 
     def _power(self, node: Node) -> Amount:
         base, exponent = map(self.number, node.children)
-        if exponent.matrix and not self.words.indices:
+        if exponent.matrix:
             self.fail("an exponent cannot be a matrix", node.children[1])
         if base.matrix and not self.words.indices:
             times = exponent.number if exponent.exact and exponent.constant else None
@@ -1420,7 +1459,7 @@ class Sense(IndexedSense):
             self.fail(problem, node.children[1])
         if base.number == 0:
             return Amount(Fraction(0), True, True)
-        return self._raised(base, exponent)
+        return self._raised(base, exponent)._replace(matrix=base.matrix)
 
     def _raised(self, base: Amount, exponent: Amount) -> Amount:
         """Return a power, exactly where it is one of numbers, or a root that is one."""
@@ -1508,6 +1547,8 @@ class Sense(IndexedSense):
             return self._running(node)
         if word == "Matrix" and len(args) == 1 and args[0].kind == "list":
             return self._matrix(args[0])
+        if word == "Matrix":
+            self.fail("Matrix cannot be used like this", node)
         if word == "Largest":
             self.fail("the largest over an index is not read here: write max(a, b)", node)
         if word == "cases":
@@ -1589,6 +1630,8 @@ class Sense(IndexedSense):
             if variable.kind != "name" and not entry:
                 self.fail("differentiate with respect to a variable: diff(f, x)", by)
             found.append(self.number(variable))
+            if self.words.indices and found[-1].number != found[1].number:
+                self.fail(f"{node.token.text} takes 2 arguments", node)
             defined = variable.token.text.replace("_", "") in self.words.defined
             if found[-1].constant or defined or variable.token.text.startswith("delta_"):
                 self.fail("differentiate with respect to a variable: diff(f, x)", by)
@@ -1615,7 +1658,9 @@ class Sense(IndexedSense):
             return self.delta(args, node)
         if word == "sqrt" and args[0].number != 0:
             return self._raised(args[0], Amount(Fraction(1, 2), True, True))
-        return sized(applied(word, args), word, *args)
+        found = sized(applied(word, args), word, *args)
+        of_blocks = bool(self.words.blocks) and any(one.matrix for one in args)
+        return found._replace(matrix=found.matrix or of_blocks)
 
     def _check_arguments(self, word: str, args: list[Amount], node: Node) -> None:
         """Refuse a function that is not known, or that takes no such arguments."""
@@ -2226,13 +2271,17 @@ def read_items(
 
 def read_bracketed(here: Cursor) -> Node:
     """Read ``(…)`` or ``[…]``."""
+    before = here.tokens[here.at - 1] if here.at else here.token
+    factor = before.kind in ("number", "name") or before.text in ("*", "·", ")")
     opened = here.next()
     if here.sees(CLOSING[opened.text]) and opened.text == "(":
         here.fail(OPERAND)
     inside = here.tokens[here.at : here.closing(here.at - 1)]
     divided = opened.text == "[" and sum(token.text == "|" for token in inside) == 1
     items = read_items(here, (CLOSING[opened.text],), opened, divided=divided)
+    factor = factor or here.sees("*", "·") or (here.implicit and here.starts_operand())
     may_be = len(items) == 1 and (opened.text == "[" or between_indices(items[0]))
+    may_be = may_be or (factor and len(items) == 1 and "=" not in items[0].marks)
     if may_be and (found := indicator(opened, items[0])):
         return found
     if opened.text == "[":
@@ -2672,6 +2721,7 @@ _TRIGONOMETRIC = ("sin", "cos", "tan")
 _LOGARITHMS = ("log", "ln", "log2", "log10")
 _HYPERBOLIC = ("sinh", "cosh", "tanh", "sech", "csch", "coth")
 _BARE = (*_TRIGONOMETRIC, "sec", "csc", "cot", *_HYPERBOLIC, "exp", *_LOGARITHMS)
+_CHOOSE = ("C", "nCr")
 _SQUARE = ("E", "Var")  # written E[X] as well
 _INVERSES = ("arcsin", "arccos", "arctan")
 
@@ -2731,8 +2781,8 @@ def read_name(here: Cursor) -> Node:
     known = known and token.text.replace("_", "") not in here.words
     if token.text[:1] == "d" and (found := read_quotient(here, token)):
         return found
-    may_be = token.text in INDICATORS and not known and token.text not in here.words
-    if may_be and (found := read_indicator(here, token)):
+    own = known or token.text in here.words
+    if not own and (found := read_by_what_follows(here, token)):
         return found
     square = token.text in _SQUARE or token.text.startswith(EXPECTATION)
     if known and square and here.sees("["):
@@ -2752,6 +2802,19 @@ def read_name(here: Cursor) -> Node:
     if known and token.text in (*_BARE, *_INVERSES) and (here.implicit or here.sees("_")):
         return read_bare_call(here, token)
     return Node("name", token)
+
+
+def read_by_what_follows(here: Cursor, token: Token) -> Node | None:
+    """Read ``1_{i=j}``, or ``C(n, k)``, which is no product; None where nothing such follows."""
+    if token.text in INDICATORS:
+        return read_indicator(here, token)
+    start = here.at
+    if token.text in _CHOOSE and here.sees("(") and "binomial" in here.functions:
+        found = read_arguments(here, token)
+        if len(found.children) == 2:
+            return call("binomial", token, *found.children)
+    here.go(start)
+    return None
 
 
 def is_sigmoid(here: Cursor) -> bool:
@@ -3117,7 +3180,7 @@ def tree_of(
         If it can't be read, is not finished, or holds a name that nobody declared.
     """
     known = {name.replace("_", ""): name for name in names}
-    own = {name: _OPERATORS.get(name, (1, 10)) for name in functions}
+    own = {name: _OPERATORS.get(name, (1, 1)) for name in functions}
     if indices:
         calls = {name: calls.get(name, own[name]) for name in own}
         constants = [name for name in _OF_LINES if name in constants]
