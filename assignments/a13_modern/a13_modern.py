@@ -56,8 +56,8 @@ def draw_echo():
     _, axis = plt.subplots(figsize=(6, 2.6), layout="constrained")
     ways = ["as it is", "positions halved", "another base"]
     bars = axis.bar(ways, in_echo["second_half"], color="tab:blue", edgecolor="black")
-    axis.bar_label(bars)
     axis.axhline(in_echo["guessing"][0], linestyle="--", color="black", label="a guess")
+    axis.bar_label(bars, bbox={"facecolor": "white", "edgecolor": "none", "pad": 1})
     axis.set(ylabel="nats", ylim=(0, 10.5))
     axis.legend()
     plt.show()

@@ -354,7 +354,7 @@ def test_a_formula_is_practised_on_another_question(formulating, answer, said):
 
 def test_the_other_question_is_asked_and_its_answer_shown(formulating):
     said = formulating('practice("by_hand")\nsolution()')
-    assert said.count("power: The derivative of x^n.") == 2
+    assert said.count("power: Another question: The derivative of x^n.") == 2
     assert "n·x^(n − 1)" in said
     assert "antiderivative" not in said
 

@@ -217,7 +217,7 @@ def cross_term_missing():
         asks, right = self.practice
         positive = [name for name in self.names.split() if "positive" in self._words(name)]
         return {
-            "asks": [asks],
+            "asks": [f"Another question: {asks}"],
             "hint": self.hint(self.read(right)),
             "rule": {"positive": positive},
             "right": right,
