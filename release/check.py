@@ -3891,7 +3891,8 @@ class Round:
         self.right: list[str] = []
         #: Were all answers right, or shown?
         self.shown = False
-        number_of = f" {self.number + 1} of {len(sets)}" if sets[1:] else ""
+        self.others = len(sets) > 1
+        number_of = f" {self.number + 1} of {len(sets)}" if self.others else ""
         self.title = f"{exercise}, practice{number_of}"
 
     def asks(self) -> list[str]:
@@ -3926,7 +3927,8 @@ class Round:
         self.right = [said.name for said in found if said.mark == "right"]
         self.shown = len(self.right) == len(found)
         if self.shown:
-            return [*lines, f'All right. practice("{self.exercise}") gives other numbers.']
+            more = f' practice("{self.exercise}") gives other numbers.' if self.others else ""
+            return [*lines, f"All right.{more}"]
         lines += self._helps(found)
         return [*lines, "Mend what you like and run it again; solution() shows how it comes out."]
 
