@@ -114,7 +114,9 @@ def copied(value: Any) -> Any:
         return type(value)(map(copied, value))
     if type(value) is dict:
         return {key: copied(entry) for key, entry in value.items()}
-    return set(value) if type(value) is set else value
+    if type(value) is set or hasattr(value, "as_immutable"):
+        return value.copy()
+    return value
 
 
 def deepcopied(value: Any) -> Any:
@@ -159,6 +161,14 @@ def _key(value: Any) -> Hashable:
             raise Unfamiliar(f"a tensor without plain numbers: {error}") from error
         kind = type(value), str(value.dtype), str(value.device), value.requires_grad
         return *kind, _key(numbers)
-    if hasattr(value, "free_symbols") and isinstance(value, Hashable):
-        return type(value), value
+    if (formula := _formula(value)) is not None:
+        return type(value), formula
     raise Unfamiliar(f"{type(value).__name__} is not plain data")
+
+
+def _formula(value: Any) -> Hashable | None:
+    """Return a formula, or a matrix of them, as nobody can change it; None for something else."""
+    if not hasattr(value, "free_symbols"):
+        return None
+    fixed = value.as_immutable() if hasattr(value, "as_immutable") else value
+    return fixed if isinstance(fixed, Hashable) else None

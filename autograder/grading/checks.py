@@ -14,7 +14,7 @@ from autograder.grading.budget import TOO_MUCH, Exhausted
 from autograder.grading.callee import Callee
 from autograder.grading.earlier_code import explained
 from autograder.grading.excuses import Earned
-from autograder.grading.expectations import expectations
+from autograder.grading.expectations import when_needed
 from autograder.grading.followed import (
     attempt,
     follows,
@@ -93,7 +93,8 @@ def grade_checks(
                 check, Status.FAILED, "timeout", "Not run after a call that ran out of time."
             )
         else:
-            recorder = Recorder(callee, runs=runs, asked=expectations(function, check, secret))
+            asked = when_needed(function, check, secret, callee)
+            recorder = Recorder(callee, runs=runs, asked=asked)
             named = {item.note for item in items.values()}
             # Where several explain a failure, it is the one that explained others before.
             mistakes = sorted(function.misconceptions, key=lambda wrong: wrong.name not in named)

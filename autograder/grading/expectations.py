@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import contextlib
 import warnings
+from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -16,6 +18,7 @@ from autograder.exercise import Check, CheckedFunction, Mismatch, agree
 from autograder.exercise.cache import remembered
 from autograder.exercise.standing_in import standing_in
 from autograder.grading.answering import Expectation, Recorded, annotated, asking
+from autograder.grading.callee import Callee
 from autograder.grading.recorder import Recorder
 from autograder.grading.repeat import answers, renumbered
 from autograder.grading.replay import seed_of
@@ -27,6 +30,24 @@ _UNUSABLE = (
     "the result can't be used: it is not what the text asks for (its shape, its entries or "
     "what they hold)"
 )
+
+
+def when_needed(
+    function: CheckedFunction, check: Check, secret: str, callee: Callee
+) -> Callable[[], Expectation]:
+    """Return what looks up the expectations of a check, once: of a blank answer nothing is asked.
+
+    A function of ours shares the generators of all code with the reference: there it is at once.
+    """
+
+    @cache
+    def asked() -> Expectation:
+        with standing_in({}):  # or what is looked up would not be remembered
+            return expectations(function, check, secret)
+
+    if not callee.isolated:
+        asked()
+    return asked
 
 
 @remembered()

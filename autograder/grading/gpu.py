@@ -18,7 +18,7 @@ from typing import Any
 from autograder.exercise.checks.clocks import Inconclusive
 from autograder.exercise.checks.gpu_checks import Timing
 from autograder.grading.phases import Calls
-from autograder.sandbox import Isolation, Limits, StudentError, Zygote
+from autograder.sandbox import COMPILER, Isolation, Limits, StudentError, Zygote
 from autograder.sandbox.wire import requests
 
 _BLOCK_SECONDS = 0.005  # of calls that the grader's clock is read around
@@ -63,6 +63,7 @@ class Gpu:
         limits = Limits(call_seconds=_SECONDS)
         self._zygote = Zygote(
             ("numpy", "torch"),
+            also=(COMPILER,),
             isolation=Isolation("C"),
             trust=True,
             limits=limits,

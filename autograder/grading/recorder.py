@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 from autograder.exercise import Inconclusive, Work
@@ -88,13 +89,13 @@ class Recorder:
         *,
         following: bool = False,
         runs: Known | None = None,
-        asked: Expectation | None = None,
+        asked: Callable[[], Expectation] = Expectation,
     ) -> None:
         self.callee = call if isinstance(call, Callee) else Ours(call)
         self._following = following
         self.reference: Function | None = None
         self._runs: Known = {} if runs is None else runs
-        self._asked = asked or Expectation()
+        self._asked = asked
         self._last = Run(None)
         self.begin()
 
@@ -178,7 +179,7 @@ class Recorder:
             raise
         self.warnings = answer.warnings
         self.calls.append(Recorded(asked, answer.value, answer.modified))
-        return self._asked.answered(len(self.calls) - 1, request, answer.value)
+        return self._asked().answered(len(self.calls) - 1, request, answer.value)
 
     @property
     def modified(self) -> bool:
@@ -201,7 +202,7 @@ class Recorder:
         """
         if solution.__name__ not in self.borrowed:
             own = self.callee.own(solution) if self._following else None
-            asked = Expectation(plain=annotated(solution))
+            asked = partial(Expectation, plain=annotated(solution))
             self.borrowed[solution.__name__] = other = Recorder(own or solution, asked=asked)
             other.reference = solution
         return self.borrowed[solution.__name__]
@@ -245,7 +246,7 @@ class Recorder:
         if isinstance(found, Exception):
             raise found
         self._last, self.ran = found, True
-        return self._asked.trained(found.value)
+        return self._asked().trained(found.value)
 
     @property
     def spent(self) -> float | None:

@@ -9,7 +9,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from autograder.sandbox.fork_server import Zygote
+    from autograder.sandbox.fork_server import COMPILER, Zygote
     from autograder.sandbox.isolation import Isolation, SandboxError, probe
     from autograder.sandbox.replies import CellRun, Limits, Reply, StudentError, Usage
     from autograder.sandbox.session import Session
@@ -25,12 +25,14 @@ _HOMES = {
     "Session": "session",
     "StudentError": "replies",
     "Usage": "replies",
+    "COMPILER": "fork_server",
     "Zygote": "fork_server",
     "Tensor": "wire",
     "WireError": "wire",
 }
 
 __all__ = [
+    "COMPILER",
     "CellRun",
     "Isolation",
     "Limits",

@@ -37,6 +37,10 @@ from autograder.sandbox.wire.orders import (
     to_json,
 )
 
+#: What torch imports when an optimiser, a checkpoint or `torch.func` is used first. It takes as
+#: long as torch itself, and replaces `torch.manual_seed`, as if the cell had done so.
+COMPILER = "torch._dynamo"
+
 _IMPORT_SECONDS = 120.0
 
 

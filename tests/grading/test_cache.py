@@ -4,6 +4,7 @@ import weakref
 
 import numpy as np
 import pytest
+import sympy
 
 from autograder import algebra
 from autograder.exercise import Exercise, Formula, Numbers
@@ -47,6 +48,23 @@ def test_nobody_changes_what_the_next_one_gets():
         assert known["doubled"].tolist() == [2, 2]
         known["doubled"][:] = 7  # what somebody does with a result
         assert variant["x"].tolist() == [1, 1]
+
+
+def test_a_matrix_of_formulas_is_plain_data_that_nobody_shares():
+    x, seen = sympy.Symbol("x"), []
+
+    def trace(T):
+        """The trace."""
+        seen.append(T)
+        T.expression[0, 0] = 0  # an author's slip, again
+        return 2
+
+    exercise = exercise_with(trace)
+    for entry in (x, x, x + 1):
+        T = sympy.Matrix([[entry, 0], [0, x]])
+        assert solve(exercise, {"T": T})["trace"] == 2
+        assert T[0, 0] == entry
+    assert len(seen) == 2
 
 
 @pytest.mark.parametrize(

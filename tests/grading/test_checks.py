@@ -10,6 +10,7 @@ import pytest
 from autograder.exercise import AuthoringError, Exercise, Mismatch, agree, alike, require
 from autograder.exercise.standing_in import replaceable
 from autograder.exercise.words.checked import Carried
+from autograder.grading import expectations
 from autograder.grading.checks import grade_checks
 from autograder.grading.hidden_words import without_details
 from autograder.grading.local import Local
@@ -152,6 +153,29 @@ def test_a_missing_function_is_blank_not_an_error():
         raise StudentError("missing", "`double` is not defined")
 
     assert outcome(missing)[0] == ("failed", "blank")
+
+
+def test_for_a_blank_nobody_works_out_what_would_have_been_right(monkeypatch):
+    """A submission's process alone may wait: a function of ours shares generators with it."""
+    looked_at = []
+    usual = expectations.expectations
+    monkeypatch.setattr(
+        expectations, "expectations", lambda *args: looked_at.append(args) or usual(*args)
+    )
+
+    class Submitted(Local):
+        isolated = True
+
+    def blank(x):
+        raise NotImplementedError
+
+    (function,) = doubling().functions
+    grade_checks(function, Submitted(blank))
+    assert not looked_at
+    grade_checks(function, Submitted(lambda x: 2 * x))
+    assert len(looked_at) == 3
+    grade_checks(function, Local(blank))
+    assert len(looked_at) == 5
 
 
 def test_a_hang_is_paid_for_once():

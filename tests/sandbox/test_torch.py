@@ -2,7 +2,8 @@
 
 import pytest
 
-from autograder.sandbox import Limits, Zygote
+from autograder.course.release.handed_out import libraries_of
+from autograder.sandbox import COMPILER, Limits, Zygote
 from autograder.sandbox.wire.requests import Call, Time
 
 from ..tiers import isolation_of
@@ -37,19 +38,39 @@ USES = {
 }
 
 
+def opened(tier, also):
+    return Zygote(
+        ("torch",), also=also, isolation=isolation_of(tier), limits=Limits(cell_seconds=30.0)
+    )
+
+
 @pytest.fixture(scope="module", params=["A", "B"])
-def zygote(request):
-    limits = Limits(cell_seconds=30.0)
-    with Zygote(("torch",), isolation=isolation_of(request.param), limits=limits) as zygote:
-        yield zygote
+def zygotes(request):
+    """With torch's compiler and without."""
+    with opened(request.param, ()) as plain, opened(request.param, (COMPILER,)) as with_compiler:
+        yield {False: plain, True: with_compiler}
+
+
+@pytest.fixture
+def zygote(zygotes):
+    return zygotes[True]
 
 
 @pytest.mark.parametrize("use", USES)
-def test_using_torch_damages_nothing(zygote, use):
-    with zygote.session() as session:
-        run = session.execute(f"import torch\n{USES[use]}")
+def test_using_torch_damages_nothing(zygotes, use):
+    source = f"import torch\n{USES[use]}"
+    with zygotes[COMPILER in libraries_of(source)].session() as session:
+        run = session.execute(source)
         assert run.error is None, run.error
         assert run.healthy
+
+
+def test_who_uses_no_compiler_waits_for_none():
+    layer = "import torch\nfrom torch import nn\nF = nn.functional\nx = nn.Linear(2, 2)"
+    assert libraries_of(layer) == {"torch"}
+    with opened("A", ()) as zygote, zygote.session() as session:
+        session.execute(f"{layer}\nimport sys\nthere = {COMPILER!r} in sys.modules")
+        assert session.read("there") is False
 
 
 def test_replacing_a_function_of_torch_is_still_seen(zygote):

@@ -44,6 +44,14 @@ def test_growth_is_confirmed_or_contradicted(own, agrees):
     assert confirm.growth(Simulated(own), make, 1, rows, (257, 5006)) is agrees
 
 
+def test_a_round_without_doubt_is_the_last():
+    call, doubtful = Simulated(linear), Simulated(quadratic)
+    for each in (call, doubtful):
+        confirm.growth(each, make, 1, rows, (257, 5006))
+    assert call.calls.count(5006) == 1
+    assert doubtful.calls.count(5006) >= clocks.ROUNDS
+
+
 class Counted(Simulated):
     """A submission of which the meter sees work that grows like n, whatever it does."""
 

@@ -27,13 +27,21 @@ def blind_guess(exercise: Exercise, pool: Sequence[Mapping[str, Any]]) -> tuple[
     parts = [part for part in exercise.parts if not part.manual]
     points = _letters(exercise, [part for part in parts if _options(part, exercise, some[0])], some)
     points += sum(_constant(function) for function in exercise.functions)
-    everywhere = [
-        sum(_earned(exercise, variant, _same_everywhere(guess, parts, exercise, variant)))
-        for guess in range(GUESSES)
-        for variant in some
-    ]
-    means = np.reshape(everywhere, (GUESSES, -1)).mean(axis=1) if parts else np.zeros(GUESSES)
+    everywhere = [_guesses(exercise, parts, variant) for variant in some]
+    means = np.mean(everywhere, axis=0) if parts else np.zeros(GUESSES)
     return tuple(float(points + mean) for mean in means)
+
+
+def _guesses(exercise: Exercise, parts: list[Part], variant: Mapping[str, Any]) -> list[float]:
+    """Return what each of the guesses earns; many are the same for a kind of answer."""
+    known: dict[str, float] = {}
+    each = []
+    for number in range(GUESSES):
+        answers = _same_everywhere(number, parts, exercise, variant)
+        if (said := repr(answers)) not in known:
+            known[said] = sum(_earned(exercise, variant, answers))
+        each.append(known[said])
+    return each
 
 
 def _earned(

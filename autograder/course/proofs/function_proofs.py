@@ -15,7 +15,7 @@ from autograder.course.proofs.said import lost, shown
 from autograder.exercise import CheckedFunction, Misconception
 from autograder.exercise.words.part import computation
 from autograder.grading.checks import NO_GPU, grade_checks
-from autograder.grading.expectations import expectations
+from autograder.grading.expectations import when_needed
 from autograder.grading.followed import attempt
 from autograder.grading.local import Local
 from autograder.grading.recorder import Recorder
@@ -148,8 +148,9 @@ def _author_s_errors(
     found = [raised(function.id, error) for error in errors[:1] if lost(items)]
     broken = {item.name for item in items if item.note == "grader_error"}
     for check in (check for check in function.checks if check.name in broken):
-        asked = expectations(function, check, secret)
-        failure = attempt(function, check, Recorder(Local(as_student(right)), asked=asked), secret)
+        callee = Local(as_student(right))
+        asked = when_needed(function, check, secret, callee)
+        failure = attempt(function, check, Recorder(callee, asked=asked), secret)
         if failure:
             found.append(raised(function.id, failure))
     return found

@@ -14,6 +14,7 @@ from autograder.course.schemas import exercises_of_today, refuse_later
 from autograder.course.typed_json import converted
 from autograder.exercise.words.variants import pick
 from autograder.grading.demonstrations import tagged
+from autograder.sandbox import COMPILER
 from autograder.student.data import SCHEMA, decode
 from autograder.student.notebook import source_of
 from autograder.student.released_files import CheckFile
@@ -23,6 +24,11 @@ _SLOW = {
     **{"matplotlib": "matplotlib.pyplot", "pandas": "pandas", "scipy": "scipy"},
     **{"sympy": "sympy", "torch": "torch"},
 }
+# What of torch imports its compiler when it is used first.
+_COMPILES = re.compile(
+    r"\b(?:_dynamo|checkpoint\w*|compile|cond|FakeTensor\w*|flex_attention|func|functorch|optim"
+    r"|while_loop)\b"
+)
 _IMPORT = re.compile(r"(?:^|[;:])[ \t]*(?:import[ \t]+([^\n;#]+)|from[ \t]+(\w+))", re.M)
 _MODULE = re.compile(r"(?:^|,)\s*(\w+)")
 
@@ -37,15 +43,24 @@ def libraries(notebook: dict[str, Any]) -> set[str]:
         for cell in notebook["cells"]
         if cell["cell_type"] == "code" and not tagged(cell)
     )
-    return set().union(*map(libraries_of, code))
+    return libraries_of("\n".join(code))
 
 
 def libraries_of(source: str) -> set[str]:
-    """Return those of the libraries that take a while to load that a piece of code imports."""
+    """Return those of the libraries that take a while to load that a piece of code imports.
+
+    Examples
+    --------
+    >>> sorted(libraries_of("import numpy, torch"))
+    ['torch']
+    >>> sorted(libraries_of("from torch import optim"))
+    ['torch', 'torch._dynamo']
+    """
     found: set[str] = set()
     for modules, module in _IMPORT.findall(source):
         found |= {module, *_MODULE.findall(modules)} & _SLOW.keys()
-    return {_SLOW[name] for name in found}
+    compiled = {COMPILER} if "torch" in found and _COMPILES.search(source) else set()
+    return {_SLOW[name] for name in found} | compiled
 
 
 @dataclass(frozen=True)
@@ -99,7 +114,7 @@ class Release:
     @cached_property
     def imports(self) -> tuple[str, ...]:
         """The libraries that the notebook's own cells import, and that take a while to load."""
-        return tuple(sorted({"numpy"} | libraries(self.notebook)))
+        return tuple(sorted({"numpy"} | libraries(self.notebook) - {COMPILER}))
 
     def pool(self, exercise: str) -> list[dict[str, Any]]:
         """Return the variants of an exercise: arrays, numbers and text by name."""

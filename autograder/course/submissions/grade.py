@@ -36,7 +36,7 @@ from autograder.grading.one_exercise import Assigned
 from autograder.grading.results import ALL, Counting, Grade
 from autograder.grading.submission import SubmissionRun, grade_submission, lost
 from autograder.grading.yardstick import Yardstick
-from autograder.sandbox import Isolation, SandboxError, probe
+from autograder.sandbox import COMPILER, Isolation, SandboxError, probe
 from autograder.student.notebook import new_cell
 from autograder.student.released_files import RecordedExercise
 
@@ -221,7 +221,7 @@ class Grader:
         return self.course.counting.get(assignment, ALL)
 
     def _handed_over(self, assignment: str) -> set[str]:
-        """Return torch, where a check may hand over tensors.
+        """Return torch, where a check may hand over tensors, and its compiler, where that is used.
 
         A function can work with tensors and never name torch: no call pays for its import.
         """
@@ -230,7 +230,7 @@ class Grader:
             found = set().union(
                 *(libraries_of(path.read_text(encoding="utf-8")) for path in references)
             )
-            self._tensors[assignment] = found & {"torch"}
+            self._tensors[assignment] = found & {"torch", COMPILER}
         return self._tensors[assignment]
 
     def release(self, assignment: str) -> Release:

@@ -11,10 +11,7 @@ from autograder.sandbox.wire.requests import Call, Execute, OfProcess, Read, as_
 #: Each runs by itself: another version of torch may not know all of it.  Nothing is differentiated
 #: and no device asked for: neither may have been in use when a process is forked.
 _TORCH = (
-    # An optimiser, the first of a process, imports torch's compiler, which takes seconds and
-    # replaces `torch.manual_seed`: as if the cell had done so.
-    "import torch\ntorch.optim.SGD([torch.zeros(1, requires_grad=True)], lr=0.1)",
-    "import torch.utils.checkpoint, torch.utils.data",
+    "import torch, torch.utils.checkpoint, torch.utils.data",
     "torch.func.jvp(torch.sin, (torch.zeros(2),), (torch.ones(2),))",
     "torch.func.vmap(torch.sin)(torch.zeros(2))",
     "print(torch.ones(2))",
