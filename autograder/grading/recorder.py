@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
-from autograder.exercise import Inconclusive, Work
+from autograder.exercise import Inconclusive, Mismatch, Work
 from autograder.exercise.cache import Unfamiliar, Values, deepcopied
 from autograder.exercise.checks.clocks import Curve
 from autograder.exercise.checks.gpu_checks import Timing
@@ -67,6 +67,8 @@ class Recorder:
         The kinds of warnings that the last call gave, such as "RuntimeWarning".
     metered, ran
         Was the work of a call counted? Was something expensive called?
+    unseen
+        What came of that was of another kind than asked for: the check never saw it.
     remarks
         Notes with sentences for the student, should the check pass.
     curve
@@ -104,7 +106,7 @@ class Recorder:
         self.callee.begin()
         self.borrowed: dict[str, Recorder] = {}
         self.calls: list[Recorded] = []
-        self.metered = self.ran = False
+        self.metered = self.ran = self.unseen = False
         self.warnings: tuple[str, ...] = ()
         self.remarks: list[tuple[str, str]] = []
         self.curve: Curve | None = None
@@ -246,7 +248,11 @@ class Recorder:
         if isinstance(found, Exception):
             raise found
         self._last, self.ran = found, True
-        return self._asked().trained(found.value)
+        try:
+            return self._asked().trained(found.value)
+        except Mismatch:
+            self.unseen = True
+            raise
 
     @property
     def spent(self) -> float | None:

@@ -47,7 +47,7 @@ def diagnose(
     the check complained about.  A misconception that passes the check is not what failed it,
     nor is one that fails it in another way.
     """
-    if not (call.calls or call.metered):
+    if not (call.calls or call.metered) or call.unseen:  # no mistake is trained to say the same
         return []
     replays = repeats(call.calls)
     strict = bool(call.calls) and replays(function.solution, False)
