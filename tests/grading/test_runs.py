@@ -63,6 +63,33 @@ def test_checks_that_draw_the_same_share_one_run_which_the_secret_chooses():
     assert len(set(asked)) == len(asked) == 2  # of two checks each
 
 
+def test_no_mistake_is_trained_for_what_no_check_has_seen():
+    exercise, trained = Exercise("typed", title="Typed", source="none"), []
+
+    @exercise.reference
+    def train(seed: int) -> dict:
+        return {"skill": 1.0}
+
+    @exercise.check(points=1)
+    def learned(call, rng):
+        """It has learned."""
+        if call.once(1)["skill"] < 1:
+            raise Mismatch("it has not learned", kind="idle")
+
+    @exercise.misconception
+    def never_learns(seed):
+        """Nothing is learned."""
+        trained.append(seed)
+        return {"skill": 0.0}
+
+    (function,) = exercise.functions
+    for idle in (None, 0.0, [1.0]):
+        assert grade_checks(function, lambda _, idle=idle: idle)[0].note == ""
+    assert not trained
+    assert grade_checks(function, lambda _: {"skill": 0.0})[0].note == "never_learns"
+    assert trained
+
+
 class Student(Callee):
     """A submission whose process has so much time left."""
 
