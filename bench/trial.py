@@ -10,7 +10,7 @@ right and lost points is shown, and each wrong one by what its student was told:
 its name (also where it is paid for elsewhere), a place or a counterexample, no more than that it
 isn't right, or nothing at all.  Whether a name fits the slip is for whoever reads the list.
 A slip that is paid for with what follows from it, as the dearest, is a loss of none. Where a folder
-has the release that was answered, exercises whose numbers have changed since are left out.
+has the release that was answered, what has other numbers or statements since is left out.
 """
 
 from __future__ import annotations
@@ -86,13 +86,24 @@ def _is_the_price(item: Item, items: dict[str, Item]) -> bool:
     return any(f"paid for with “{item.rubric}”" in other.feedback for other in items.values())
 
 
-def _changed(folder: Path, assignment: str) -> set[str]:
-    """Return the exercises that have other numbers than those that were answered."""
+def _changed(folder: Path, assignment: str) -> set[tuple[str, str]]:
+    """Return the parts and functions that ask for something else than what was answered.
+
+    They have other numbers, or other statements behind their letters.
+    """
     place = Path("release") / assignment / "check.json"
     if not (folder / place).exists():
         return set()
     then, now = (json.loads((root / place).read_text())["exercises"] for root in (folder, ROOT))
-    return {id for id in then if then[id].get("pool") != now.get(id, {}).get("pool")}
+    found = set()
+    for id, exercise in then.items():
+        new = now.get(id, {"parts": [], "functions": []})
+        offered = {part["name"]: part["hint"].get("statements") for part in new["parts"]}
+        for part in exercise["parts"] + exercise["functions"]:
+            name, statements = part["name"], part.get("hint", {}).get("statements")
+            if exercise.get("pool") != new.get("pool") or offered.get(name) != statements:
+                found.add((id, name))
+    return found
 
 
 def _names(exercise: Exercise) -> set[str]:
@@ -103,10 +114,11 @@ def _names(exercise: Exercise) -> set[str]:
 def tried(folder: Path) -> Iterator[tuple[Entry, str, list[Item]]]:
     """Yield each entry of a folder's manifest, what became of it, and the outcomes that say so."""
     outcomes = {key: (exercise, items) for key, exercise, items in graded(folder)}
-    changed: dict[str, set[str]] = {}
+    changed: dict[str, set[tuple[str, str]]] = {}
     for entry in json.loads((folder / "manifest.json").read_text()):
         key = entry["student"], entry["assignment"], entry["exercise"]
-        if entry["exercise"] in changed.setdefault(key[1], _changed(folder, key[1])):
+        known = changed.setdefault(key[1], _changed(folder, key[1]))
+        if (entry["exercise"], entry["item"]) in known:
             yield entry, "changed since", []
         else:
             yield entry, *(said_of(entry, *outcomes[key]) if key in outcomes else ("ungraded", []))

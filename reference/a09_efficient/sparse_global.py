@@ -249,6 +249,12 @@ def shared_pairs_taken_off_twice(n, w, g):
 
 
 @count.misconception()
+def columns_taken_off_once_more(n, w, g):
+    """You took what window and global columns share off twice. Each pair counts once."""
+    return pairs(n, w, g) - int(local_mask(n, w)[:, :g].sum())
+
+
+@count.misconception()
 def windows_of_global_tokens(n, w, g):
     """Global tokens see all already: only the window of the other tokens adds pairs."""
     return int(local_mask(n, w).sum()) + 2 * g * n - g * g

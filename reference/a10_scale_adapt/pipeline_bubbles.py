@@ -94,6 +94,12 @@ def needed_for_half_the_bubble(p, percent):
 
 
 @needed.misconception()
+def needed_for_twice_the_share(p, percent):
+    """You halved the bubble. Forward and back both wait, and both work: the share is the same."""
+    return math.floor((p - 1) * (50 - percent) / percent) + 1
+
+
+@needed.misconception()
 def needed_without_the_ramp(p, percent):
     """You took p for p − 1: the first stage waits for nobody."""
     return math.floor(p * (100 - percent) / percent) + 1

@@ -355,6 +355,11 @@ def transposed(weights):
     return {n: a.T if a.ndim == 2 and a.shape[0] == a.shape[1] else a for n, a in weights.items()}
 
 
+def times(weights, factor, *ends):
+    """The same weights, with those whose names end so multiplied by a number."""
+    return {n: a * np.float32(factor) if n.endswith(ends) else a for n, a in weights.items()}
+
+
 class Pairs:
     """What counting pairs of tokens says of a text, smoothed by what counting tokens says."""
 
@@ -404,9 +409,22 @@ class Trained:
         right = np.take_along_axis(softmax(logits), labels[..., None], -1).ravel()
         return float(-np.log(right + 1e-30).mean())
 
-    def read_again(self):
+    def read_again(self, w=None):
         """Mean loss on windows of the text that it was to read."""
-        return self.nats(*anywhere(np.random.default_rng(SEED), self.text, 300))
+        return self.nats(*anywhere(np.random.default_rng(SEED), self.text, 300), w=w)
+
+    def too_sharp(self):
+        """Tell whether scores that are smaller by √2 fit the text that it has read better.
+
+        Scores of the size with which a model was trained are the best, to either side; of one that
+        has learned little they say nothing.
+        """
+        if self.own > self.pairs:
+            return False
+        softer, own, sharper = (
+            self.read_again(times(self.w, 2 ** (power / 2), ".W_q", ".b_q")) for power in (-1, 0, 1)
+        )
+        return own - softer > SHARP and own - softer > (sharper - own) / 4
 
     def looks_back(self):
         """By how many bits the text before the last token helps.
@@ -432,6 +450,12 @@ class Trained:
         if turned < 0.9 * held and self.rate * turned < self.alone - BEGUN:
             return "turned", (
                 "with its square matrices transposed the model is a good one: `x @ W_q` is meant"
+            )
+        plain = times(self.w, self.w["embed"].shape[1] ** -0.5, "embed")
+        if self.nats(self.ids, self.labels, w=plain) < 0.9 * held:
+            return "plain", (
+                "the model is a better one where a row of `embed` isn't multiplied by √d: it is, in"
+                " the table"
             )
         ahead = self.nats(self.ids, self.labels, np.ones((WINDOW, WINDOW), bool))
         copied = self.nats(self.ids, self.ids)
@@ -465,6 +489,7 @@ STILL = tuple(f"layer.{i}.self.{name}" for i in range(2) for name in ("W_o", "b_
 BEGUN = 0.3  # bits per byte below counted tokens: here a model has begun to learn
 TOLERATED = 0.4  # nats between the last losses and what the model makes of that text
 HEART = 0.25  # of nats, and of a loss, between the last losses and those on new text
+SHARP = 0.006  # nats by which scores of another size fit better: of right runs they fit worse
 HELPS = 0.05  # bits that a token gains by the text before it: a table of pairs gains none
 BAND = 0.12  # bits per byte below counted pairs: every one of twenty seeds is twice as far below
 
@@ -528,11 +553,24 @@ def loss_curve(call, rng):
     parts = [part.mean() for part in np.array_split(losses, 4)]
     if not (all(b < a + 0.05 for a, b in pairwise(parts)) and parts[-1] < parts[0] - 0.3):
         raise Mismatch("the loss does not fall", kind=run.symptom()[0])
-    last = losses[-max(5, len(losses) // 20) :].mean()
-    if abs(run.read_again() - last) > TOLERATED:
+    many = max(5, len(losses) // 20)
+    last, again = losses[-many:].mean(), run.read_again()
+    if abs(again - last) > TOLERATED:
+        each = np.diff(losses * np.arange(1, len(losses) + 1))  # if these are means of all so far
+        if abs(again - each[-many:].mean()) < TOLERATED / 4:
+            raise Mismatch(
+                "each loss is a mean of all so far: give those of the steps", kind="so_far"
+            )
         raise Mismatch(
             "on the text that was read the model's loss is another than your last ones",
             kind=run.symptom()[0],
+        )
+    if run.too_sharp():
+        raise Mismatch(
+            "with scores that are smaller by √2 the model fits the text better: are yours divided"
+            " by the root of the width of a head?",
+            kind="sharp",
+            credit=0.5,
         )
 
 
@@ -604,3 +642,17 @@ def losses_in_bits(seed, d, text):
     """Your losses are in bits. Nats are asked for: natural logarithms."""
     weights, losses = trained(seed, d, text, steps=600)
     return weights, losses / np.log(2)
+
+
+@exercise.misconception
+def losses_so_far(seed, d, text):
+    """Your losses are means of all steps so far. Give the loss of each step by itself."""
+    weights, losses = trained(seed, d, text, steps=600)
+    return weights, np.cumsum(losses) / np.arange(1, 601)
+
+
+@exercise.misconception(credit=0.5)
+def scores_by_the_width(seed, d, text):
+    """You divide scores by √d. A head has the width d/2, and its root is meant: see `example`."""
+    weights, losses = trained(seed, d, text, steps=600)
+    return times(weights, np.sqrt(2), ".W_q", ".b_q"), losses
