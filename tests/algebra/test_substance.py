@@ -311,6 +311,19 @@ def test_sums_that_go_out_with_the_rest_are_no_step(line):
     assert SPREAD.examine([SPREAD.start, line, SPREAD.target]).credit == 0
 
 
+def test_a_factor_that_cancels_once_a_sum_is_split_is_a_step():
+    shares = IndexedChain(
+        start="c_i + (1 - sum(c_k, k))*(p_i - c_i)/sum(p_k - c_k, k)",
+        target="p_i",
+        indexed=("c", "p", "s"),
+        names=(),
+        rules=("linearity of sums", Fact("sum to one", "sum(p_k, k)", "1")),
+        definitions={"p_i": "exp(s_i)/sum(exp(s_k), k)"},
+    )
+    line = "c_i + (sum(p_k, k) - sum(c_k, k))*(p_i - c_i)/sum(p_k - c_k, k)"
+    assert shares.examine([line, "c_i + (p_i - c_i)", "p_i"]).credit == 1
+
+
 def test_to_write_what_is_there_as_a_sum_is_a_step():
     given, folded = SPREAD.read(["F + d*t^2", "F + sum(t^2, i)"])
     split, joined = SPREAD.read(["sum(l_i^2, i) - t*sum(l_i, i)", "sum(l_i^2 - t*l_i, i)"])

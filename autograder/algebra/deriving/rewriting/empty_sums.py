@@ -1,4 +1,4 @@
-"""Sums in a line that go out with the rest: they count, hold a δ, or are split and cancel."""
+"""Sums in a line that go out with the rest: they count, or hold a δ."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from sympy.core.function import AppliedUndef
 from autograder.algebra.deriving.lines.bars import rebuilt
 from autograder.algebra.deriving.lines.inert import Total, unnamed
 from autograder.algebra.deriving.lines.world import World
-from autograder.algebra.deriving.lines.written_out import rewritten
 from autograder.algebra.deriving.rewriting import calculus
 
 
@@ -38,11 +37,23 @@ def _worked_out(
     e, named = rebuilt(e, values), rebuilt(e, names)
     if not isinstance(e, Total) or unnamed(e) in known:
         return e, named
-    value = rewritten(e, (calculus.linear, calculus.contraction), world)
+    value = _without_counts(e, world)
     if value == e:
         return e, named
     depends_on = sorted(value.free_symbols, key=str) or [sympy.Integer(0)]
     return value, sympy.Function(f"value of {unnamed(e)}")(*depends_on)
+
+
+def _without_counts(e: Total, world: World) -> sympy.Expr:
+    """Take the terms out of a sum that are the same for each index, or hold its δ."""
+    body, *bound = e.args
+    terms = sympy.Add.make_args(sympy.expand(body))
+    values = [
+        calculus.contraction(calculus.counted(Total(term, *bound), world), world) for term in terms
+    ]
+    out = [value for value in values if not value.has(Total)]
+    rest = [term for term, value in zip(terms, values, strict=True) if value.has(Total)]
+    return sympy.Add(*out, *([Total(sympy.Add(*rest), *bound)] if rest else [])) if out else e
 
 
 def _leaves(e: sympy.Expr) -> int:
