@@ -61,6 +61,15 @@ def bare() -> float:
     return sum(one is not None and ast.unparse(one) == "Any" for one in each) / len(each)
 
 
+def hops_up() -> int:
+    """Count the methods that a class calls and leaves to those that inherit from it."""
+    return sum(
+        isinstance(node.body[-1], ast.Raise) and "NotImplementedError" in ast.unparse(node.body[-1])
+        for _, node in functions()
+        if node.args.args and node.args.args[0].arg == "self"
+    )
+
+
 def entered(run: Callable[[], object]) -> int:
     """Count the engine's modules of which something is called."""
     seen: set[str] = set()
@@ -100,6 +109,7 @@ def main() -> None:
     print(f"{'all':10} {lines.total():6} lines {modules.total():4} modules")
     longest = max(1 + node.end_lineno - node.lineno for _, node in functions())
     print(f"longest function: {longest} lines; parameters that are bare Any: {bare():.1%}")
+    print(f"methods that a class leaves to its heirs: {hops_up()}")
     texts = [path.read_text("utf-8") for path in (ROOT / "reference").rglob("*.py")]
     print(f"reference/: {sum(len(text.splitlines()) for text in texts)} lines")
     print(f"a formula goes through {entered(lambda: equivalent('p*(1-p)', 'p - p^2'))} modules")

@@ -280,7 +280,7 @@ def essays(
         for line in write_essays(found, id, to, everything=everything, marker=marker):
             print(line)
     elif source:
-        from autograder.delivery.pages.essays.enter_marks import read_essays
+        from autograder.delivery.pages.essays.essay_marks import read_essays
 
         entered = read_essays(found, id, source, dry_run=dry_run, replace=replace)
         problems = entered.problems

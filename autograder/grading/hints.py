@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from autograder.grading.own_text import Unparsable, looking, statements
-from autograder.grading.results import ExerciseGrade, Item, Status, hundredths
+from autograder.grading.results import ExerciseGrade, hundredths
 
 NOTE = "hints"
 
@@ -41,11 +41,9 @@ def with_hints(grade: ExerciseGrade, number: int, offered: int, cost: float) -> 
         return grade
     points = sum(item.max_score for item in grade.items if item.note != "manual")
     lost = min(hundredths(cost * number * points), max(grade.score or 0.0, 0.0))
-    status = Status.PARTIAL if lost else Status.PASSED
     said = f"{number} of {offered} hints, as your notebook says."
     said += f" Each costs {cost:.0%} of the points." if cost else " They are free."
-    item = Item("hints", "Hints that you took.", status, 0.0 - lost, 0.0, NOTE, said)
-    return ExerciseGrade.of(grade.id, [*grade.items, item], variant=grade.variant)
+    return grade.less(lost, NOTE, "Hints that you took.", said)
 
 
 def _take(sources: Iterable[str], taken: dict[str, int]) -> None:

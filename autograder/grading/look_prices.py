@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from autograder.grading.results import ExerciseGrade, Item, Status, hundredths
+from autograder.grading.results import ExerciseGrade, hundredths
 
 NOTE = "looks"
 
@@ -23,8 +23,6 @@ def with_looks(grade: ExerciseGrade, parts: Collection[str], price: float) -> Ex
     if not looked:
         return grade
     lost = sum(min(hundredths(price * item.max_score), item.score or 0.0) for item in looked)
-    status = Status.PARTIAL if lost else Status.PASSED
     said = f"You were given a code for {', '.join(item.name for item in looked)}."
     said += f" Each costs {price:.0%} of its points, at most what it earned."
-    item = Item("looks", "Looks that you took.", status, 0.0 - lost, 0.0, NOTE, said)
-    return ExerciseGrade.of(grade.id, [*grade.items, item], variant=grade.variant)
+    return grade.less(lost, NOTE, "Looks that you took.", said)

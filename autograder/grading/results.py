@@ -161,6 +161,12 @@ class ExerciseGrade:
             status = Status.PARTIAL if score else Status.FAILED
         return cls(id, status, score, total, variant, items)
 
+    def less(self, lost: float, name: str, title: str, said: str) -> ExerciseGrade:
+        """Return the grade with an item, noted by its own name, for what help has cost."""
+        status = Status.PARTIAL if lost else Status.PASSED
+        item = Item(name, title, status, 0.0 - lost, 0.0, name, said)
+        return ExerciseGrade.of(self.id, [*self.items, item], variant=self.variant)
+
     @property
     def withheld(self) -> float:
         """Points that the grader has not decided."""

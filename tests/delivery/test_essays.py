@@ -10,7 +10,7 @@ from nbgrader.api import Gradebook
 from autograder.cli import main
 from autograder.course.config import CourseError
 from autograder.delivery.nbgrader.marks import scores
-from autograder.delivery.pages.essays.enter_marks import read_essays
+from autograder.delivery.pages.essays.essay_marks import read_essays
 from autograder.delivery.pages.essays.sheets import write_essays
 from autograder.delivery.pages.essays.two_markers import agreed, compare, weighted_kappa
 from autograder.delivery.pages.feedback import write_feedback

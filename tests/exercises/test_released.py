@@ -12,10 +12,10 @@ import pytest
 
 from autograder.course.proofs.prices import answers_after
 from autograder.course.proofs.sources import typed
+from autograder.course.release.check_json import record
 from autograder.course.release.drawing import drawn
 from autograder.course.release.practice_share import share_in_words, unpractised
 from autograder.course.release.practising import practised
-from autograder.course.release.recording import record
 from autograder.exercise import FormatError
 from autograder.exercise.words.dependencies import apply, solve
 from autograder.exercise.words.variants import draws

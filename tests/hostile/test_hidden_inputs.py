@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from autograder.course.config import Course, CourseError
+from autograder.course.release.check_json import record
 from autograder.course.release.drawing import drawn
-from autograder.course.release.recording import record
 from autograder.course.secret import FILE, secret_of
 from autograder.course.submissions.handed_in import Handed
 from autograder.course.submissions.keys import Keys

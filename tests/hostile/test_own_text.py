@@ -274,7 +274,7 @@ def test_the_readers_of_names_are_asked_by_authors_tools_and_the_door_alone():
     """`names` and what carries code parse as well: nobody else in the grader imports them."""
     may = {f"exercise/words/{name}" for name in ("source", "carried_source", "cell_names")}
     may |= {"grading/own_text", "course/proofs/helpers"}
-    may |= {"course/release/carrying", "course/release/releasable"}
+    may |= {"course/release/carried_exercises", "course/release/releasable"}
     asked = ("autograder.exercise.words.cell_names", "autograder.student.names")
     asked += ("autograder.student.cells", "autograder.student.carried_code")
     found = set()

@@ -6,8 +6,8 @@ from collections import Counter
 import pytest
 
 from autograder.course.proofs.part_proofs import part_problems, right_answers
+from autograder.course.release.check_json import record
 from autograder.course.release.drawing import drawn
-from autograder.course.release.recording import record
 from autograder.exercise import Choice, Exercise
 from autograder.exercise.words.variants import draws
 from autograder.grading.parts import grade_parts

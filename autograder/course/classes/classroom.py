@@ -8,9 +8,9 @@ from contextlib import ExitStack
 
 from autograder.course.config import Course
 from autograder.course.graders import Graders, Open
+from autograder.course.graders.lost_graders import recovering
 from autograder.course.graders.pool import Pool
 from autograder.course.graders.processes import sharing
-from autograder.course.graders.recovery import recovering
 from autograder.course.limits import check_limits
 from autograder.course.looks_given import looks_of
 from autograder.course.release.handed_out import Release

@@ -16,7 +16,7 @@ from autograder.course.files import write_atomically
 from autograder.course.proofs.part_proofs import right_answers
 from autograder.course.proofs.prices import answers_after
 from autograder.course.proofs.sources import assignments_source, function_source, typed
-from autograder.course.release.carrying import carries, given_sources
+from autograder.course.release.carried_exercises import carries, given_sources
 from autograder.course.release.handed_out import Release
 from autograder.course.secret import secret_of
 from autograder.exercise import (

@@ -2,7 +2,7 @@
 
 `processes` and `serial` grade on this machine, the first with a `pool` that several courses may
 share; `cluster` grades on others, where each has a `station`. `scheduling` keeps graders busy,
-`recovery` goes on when one is lost. What is up to date already, `classroom` leaves out.
+`lost_graders` goes on when one is lost. What is up to date already, `classroom` leaves out.
 """
 
 from __future__ import annotations

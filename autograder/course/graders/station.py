@@ -15,6 +15,7 @@ from typing import NoReturn
 import distributed
 
 from autograder.course.config import CourseError
+from autograder.course.graders.lost_graders import recovering
 from autograder.course.graders.messages import (
     SECRET,
     Meeting,
@@ -24,7 +25,6 @@ from autograder.course.graders.messages import (
 )
 from autograder.course.graders.pool import Pool
 from autograder.course.graders.processes import Processes
-from autograder.course.graders.recovery import recovering
 from autograder.course.graders.tls import certificates, encrypted
 from autograder.course.submissions.bundle import Bundle
 from autograder.course.submissions.grade import Graded, Grader

@@ -20,10 +20,10 @@ from autograder.algebra.reading.followed_lines import (
 from autograder.course.config import CourseError
 from autograder.course.discover import Assignment
 from autograder.course.proofs.part_proofs import part_problems
+from autograder.course.release.check_json import recorded_function
 from autograder.course.release.leak import leaks
 from autograder.course.release.practice_inputs import tried_functions
 from autograder.course.release.practising import practised
-from autograder.course.release.recording import recorded_function
 from autograder.exercise import Exercise, Part
 from autograder.exercise.answers.slips import is_telling
 from autograder.exercise.words.dependencies import apply, solve

@@ -15,7 +15,8 @@ import nbformat
 
 from autograder.course.config import CourseError
 from autograder.course.discover import Assignment, SourceCell
-from autograder.course.release.carrying import carried
+from autograder.course.release.carried_exercises import carried
+from autograder.course.release.check_json import record
 from autograder.course.release.datafiles import digests, written
 from autograder.course.release.drawing import drawn
 from autograder.course.release.kept import Kept
@@ -24,7 +25,6 @@ from autograder.course.release.looking import looks
 from autograder.course.release.overview import told
 from autograder.course.release.plain_json import alike, dump
 from autograder.course.release.practising import DIGITS, HELP, helped
-from autograder.course.release.recording import record
 from autograder.course.release.releasable import problems
 from autograder.course.release.shipping import shipped
 from autograder.exercise import Exercise, Part

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from autograder.course.discover import Assignment, SourceCell
-from autograder.course.release.carrying import needed
+from autograder.course.release.carried_exercises import needed
 from autograder.course.sections import headed
 from autograder.exercise import Exercise
 from autograder.grading.results import ROLE_SIGNS, Role

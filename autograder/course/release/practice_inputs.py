@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from autograder.course.release.check_json import asked_of, compared
 from autograder.course.release.plain_json import encode
-from autograder.course.release.recording import asked_of, compared
 from autograder.exercise import Check, CheckedFunction, Exercise, Misconception
 from autograder.exercise.words.variants import rng_for
 from autograder.grading.answering import Recorded

@@ -12,7 +12,7 @@ from typing import Any
 
 from autograder.course.config import CONFIG
 from autograder.course.discover import Assignment, SourceCell, read_cells, text_of
-from autograder.course.release.carrying import carry_problems
+from autograder.course.release.carried_exercises import carry_problems
 from autograder.course.release.datafiles import data_problems
 from autograder.exercise import Exercise, Part
 from autograder.exercise.nearest import meant

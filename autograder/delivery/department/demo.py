@@ -18,7 +18,7 @@ from autograder.course.submissions.records import read_grade
 from autograder.delivery.department.bar import Bar
 from autograder.delivery.department.grading import grade_and_save
 from autograder.delivery.department.releasing import generate
-from autograder.delivery.pages.essays.enter_marks import read_essays
+from autograder.delivery.pages.essays.essay_marks import read_essays
 from autograder.delivery.pages.essays.sheets import write_essays
 from autograder.delivery.pages.feedback import write_feedback
 from autograder.delivery.pages.final_grades import sheets

@@ -8,13 +8,13 @@ from autograder.course.config import Course, CourseError
 from autograder.course.release.handed_out import Release
 from autograder.course.submissions.handed_in import submissions
 from autograder.course.submissions.records import ScoredExercise, read_grade, recorded
-from autograder.delivery.nbgrader.marks import Auto, engine_scores
+from autograder.delivery.nbgrader.marks import EnginePoints, engine_scores
 from autograder.grading.results import ExerciseGrade
 from autograder.student.notebook import check_of
 
 
 def unlike(
-    exercises: Sequence[ScoredExercise | ExerciseGrade], entered: Mapping[str, Auto] | None
+    exercises: Sequence[ScoredExercise | ExerciseGrade], entered: Mapping[str, EnginePoints] | None
 ) -> str:
     """Say what the gradebook lacks or has otherwise of recorded scores; nothing if they agree."""
     if not entered:

@@ -18,7 +18,7 @@ from autograder.grading.results import ALL, Counting, Role
 from autograder.student.notebook import CHECK, part_of
 
 
-class Auto(NamedTuple):
+class EnginePoints(NamedTuple):
     """What the engine gave for a graded cell, and what there is to be had."""
 
     score: float | None
@@ -216,13 +216,13 @@ def said_late(course: Course, student: str, assignment: str) -> str:
     return known.platform if known.late and not submitted_at(course, student, assignment) else ""
 
 
-def engine_scores(course: Course, assignment: str) -> dict[str, dict[str, Auto]]:
+def engine_scores(course: Course, assignment: str) -> dict[str, dict[str, EnginePoints]]:
     """Return what the engine gave, by student and graded cell: no more, for a large class."""
-    found: dict[str, dict[str, Auto]] = defaultdict(dict)
+    found: dict[str, dict[str, EnginePoints]] = defaultdict(dict)
     with open_gradebook(course) as gradebook:
         columns = api.Grade.auto_score, api.GradeCell.max_score
         for student, cell, *auto in _graded_cells(gradebook, assignment, *columns):
-            found[student][cell] = Auto(*auto)
+            found[student][cell] = EnginePoints(*auto)
     return dict(found)
 
 

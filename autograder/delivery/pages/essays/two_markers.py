@@ -12,7 +12,7 @@ from rich.table import Table
 
 from autograder.course.config import Course, CourseError
 from autograder.delivery.pages.essays.free_text import answers
-from autograder.delivery.pages.essays.read_marks import Marked, read_marked
+from autograder.delivery.pages.essays.marked_rows import Marked, read_marked
 from autograder.delivery.pages.rendering import points
 
 #: Of fewer answers a kappa means little.

@@ -11,7 +11,7 @@ from autograder.course.lock import grading
 from autograder.delivery.nbgrader.gradebook import refresh_times
 from autograder.delivery.nbgrader.marks import ByHand, enter
 from autograder.delivery.pages.essays.free_text import answers
-from autograder.delivery.pages.essays.read_marks import Marked, read_marked
+from autograder.delivery.pages.essays.marked_rows import Marked, read_marked
 from autograder.delivery.pages.rendering import counted
 
 

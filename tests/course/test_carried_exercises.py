@@ -10,9 +10,9 @@ from autograder.course.classes.simulate import simulate
 from autograder.course.config import Course, CourseError
 from autograder.course.discover import load_assignment
 from autograder.course.proofs.verify import verify
-from autograder.course.release import carrying
+from autograder.course.release import carried_exercises
 from autograder.course.release.build import build
-from autograder.course.release.carrying import given_sources
+from autograder.course.release.carried_exercises import given_sources
 from autograder.course.release.kept import modules
 from autograder.course.release.releasable import problems
 from autograder.course.submissions import keys
@@ -318,7 +318,7 @@ def test_it_is_given_where_the_course_leaves_the_exercise_out(course):
     config = CONFIG.replace('"title": "2"', '"title": "2", "without": ["stack"]')
     loaded = load_assignment(course(**offering(barred=False), config=config), "a02_second")
     assert list(loaded.exercises) == []
-    assert carrying.carried(loaded)["stack"]["given"]
+    assert carried_exercises.carried(loaded)["stack"]["given"]
 
 
 def test_what_is_given_is_right_and_no_answer(course):

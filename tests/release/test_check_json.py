@@ -5,10 +5,10 @@ import pytest
 
 from autograder.course.config import CourseError
 from autograder.course.release.build import build
+from autograder.course.release.check_json import record
 from autograder.course.release.drawing import drawn
 from autograder.course.release.handed_out import Release
 from autograder.course.release.plain_json import encode
-from autograder.course.release.recording import record
 from autograder.exercise import Essay, Exercise
 from autograder.exercise.words.variants import draws, pick
 from autograder.student import data as students
