@@ -14,10 +14,10 @@ from autograder.course.proofs.sources import typed
 from autograder.exercise import Exercise, FormatError
 from autograder.exercise.answers.slips import is_trivial
 from autograder.exercise.standing_in import standing_in
+from autograder.exercise.words.carried_source import all_carried
 from autograder.exercise.words.checked import Carried, CheckedFunction
 from autograder.exercise.words.dependencies import apply, evaluate, solve
 from autograder.exercise.words.source import standalone
-from autograder.exercise.words.carried_source import all_carried
 from autograder.grading.callee import Callee
 from autograder.grading.checks import NO_GPU, grade_checks
 from autograder.grading.local import Local

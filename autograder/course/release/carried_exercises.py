@@ -6,9 +6,9 @@ import re
 
 from autograder.course.discover import Assignment, load_exercise
 from autograder.exercise import CheckedFunction, Exercise
+from autograder.exercise.words.carried_source import source_of_carried
 from autograder.exercise.words.checked import Carried
 from autograder.exercise.words.source import standalone
-from autograder.exercise.words.carried_source import source_of_carried
 from autograder.student.released_files import CarriedExercise
 
 _CALL = re.compile(r"^carry\(\s*[\"'](\w+)[\"'](?!\s*,\s*given=True)", re.M)
