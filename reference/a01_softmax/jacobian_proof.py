@@ -22,7 +22,8 @@ exercise = Exercise(
     ],
 )
 
-names = ("z1", "z2", "z3", "Z", "p1", "p2", "p3")
+P = ("p1", "p2", "p3")
+names = ("z1", "z2", "z3", "Z", *P)
 definitions = {
     "Z": "exp(z1) + exp(z2) + exp(z3)",
     "p1": "exp(z1)/Z",
@@ -42,41 +43,30 @@ def rule_is_shown(line):
 
 
 by_rule = Waypoint("Show the quotient rule, or the derivative of the logarithm.", rule_is_shown)
-diagonal_chain = Chain(
-    start="diff(p1, z1)",
-    target="p1*(1 - p1)",
-    names=names,
-    definitions=definitions,
-    final_names=("p1", "p2", "p3"),
-    waypoints=(by_rule,),
-)
-other_chain = Chain(
-    start="diff(p1, z2)",
-    target="-p1*p2",
-    names=names,
-    definitions=definitions,
-    final_names=("p1", "p2", "p3"),
-    waypoints=(by_rule,),
-)
+
+
+def entry(start, target):
+    """Differentiate by a rule that is shown, and end in the probabilities."""
+    return Chain(start, target, names, definitions, final_names=P, waypoints=(by_rule,))
 
 
 def ends_in_probabilities(lines):
     """Matrix entries can follow from a wrong last line, if it is one in p1, p2, p3."""
-    return lines[-1].names <= {"p1", "p2", "p3"}
-
-
-OTHER_DIAG_STEPS = (
-    "diff(log(p1), z2)",
-    "diff(z1 - log(Z), z2)",
-    "-diff(Z, z2)/Z",
-    "-exp(z2)/Z",
-    "-p2",
-)
+    return lines[-1].names <= {*P}
 
 
 @exercise.part(
     points=2,
-    answer=Derivation(diagonal_chain, practice=OTHER_DIAG_STEPS),
+    answer=Derivation(
+        entry("diff(p1, z1)", "p1*(1 - p1)"),
+        practice=(
+            "diff(log(p1), z2)",
+            "diff(z1 - log(Z), z2)",
+            "-diff(Z, z2)/Z",
+            "-exp(z2)/Z",
+            "-p2",
+        ),
+    ),
     carry_if=ends_in_probabilities,
 )
 def diag_steps():
@@ -133,17 +123,17 @@ def diagonal_by_the_other_terms():
     ]
 
 
-OTHER_OFF_STEPS = (
-    "diff(1/Z, z2)",
-    "-diff(Z, z2)/Z^2",
-    "-exp(z2)/Z^2",
-    "-p2/Z",
-)
-
-
 @exercise.part(
     points=2,
-    answer=Derivation(other_chain, practice=OTHER_OFF_STEPS),
+    answer=Derivation(
+        entry("diff(p1, z2)", "-p1*p2"),
+        practice=(
+            "diff(1/Z, z2)",
+            "-diff(Z, z2)/Z^2",
+            "-exp(z2)/Z^2",
+            "-p2/Z",
+        ),
+    ),
     carry_if=ends_in_probabilities,
 )
 def off_steps():
@@ -188,11 +178,12 @@ def other_in_latex():
     ]
 
 
+Z = "sum(exp(z_k), k)"
 general_chain = IndexedChain(
-    start="D(exp(z_i)/sum(exp(z_k), k), z_j)",
+    start=f"D(exp(z_i)/{Z}, z_j)",
     target="p_i*(delta(i,j) - p_j)",
     indexed=("z", "p"),
-    definitions={"p_i": "exp(z_i)/sum(exp(z_k), k)"},
+    definitions={"p_i": f"exp(z_i)/{Z}"},
     rules=(
         "quotient rule",
         "product rule",
@@ -206,29 +197,31 @@ general_chain = IndexedChain(
     ),
     reasons=True,
 )
-SUM = "sum(exp(z_k), k)"
 
 
-OTHER_GENERAL = (
-    "D(z_i - log(sum(exp(z_k), k)), z_j)",
-    "delta(i,j) - D(log(sum(exp(z_k), k)), z_j)",
-    "delta(i,j) - exp(z_j)/sum(exp(z_k), k)",
-    "delta(i,j) - p_j",
+@exercise.part(
+    points=2,
+    answer=Derivation(
+        general_chain,
+        practice=(
+            f"D(z_i - log({Z}), z_j)",
+            f"delta(i,j) - D(log({Z}), z_j)",
+            f"delta(i,j) - exp(z_j)/{Z}",
+            "delta(i,j) - p_j",
+        ),
+    ),
 )
-
-
-@exercise.part(points=2, answer=Derivation(general_chain, practice=OTHER_GENERAL))
 def general():
     """∂p_i/∂z_j for any i and j of n logits, with the reason of each step."""
     return [
-        f"(D(exp(z_i), z_j)*{SUM} - exp(z_i)*D({SUM}, z_j))/{SUM}^2  # quotient rule",
-        f"(exp(z_i)*delta(i,j)*{SUM} - exp(z_i)*D({SUM}, z_j))/{SUM}^2  # derivative of exp",
-        f"(exp(z_i)*delta(i,j)*{SUM} - exp(z_i)*sum(D(exp(z_k), z_j), k))/{SUM}^2"
+        f"(D(exp(z_i), z_j)*{Z} - exp(z_i)*D({Z}, z_j))/{Z}^2  # quotient rule",
+        f"(exp(z_i)*delta(i,j)*{Z} - exp(z_i)*D({Z}, z_j))/{Z}^2  # derivative of exp",
+        f"(exp(z_i)*delta(i,j)*{Z} - exp(z_i)*sum(D(exp(z_k), z_j), k))/{Z}^2"
         "  # derivative of a sum",
-        f"(exp(z_i)*delta(i,j)*{SUM} - exp(z_i)*sum(exp(z_k)*delta(k,j), k))/{SUM}^2"
+        f"(exp(z_i)*delta(i,j)*{Z} - exp(z_i)*sum(exp(z_k)*delta(k,j), k))/{Z}^2"
         "  # derivative of exp",
-        f"(exp(z_i)*delta(i,j)*{SUM} - exp(z_i)*exp(z_j))/{SUM}^2  # delta contraction",
-        f"exp(z_i)/{SUM}*(delta(i,j) - exp(z_j)/{SUM})  # algebra",
+        f"(exp(z_i)*delta(i,j)*{Z} - exp(z_i)*exp(z_j))/{Z}^2  # delta contraction",
+        f"exp(z_i)/{Z}*(delta(i,j) - exp(z_j)/{Z})  # algebra",
         "p_i*(delta(i,j) - p_j)  # definition",
     ]
 
@@ -239,14 +232,14 @@ def general_by_logarithm():
     return [
         "D(p_i, z_j)  # definition",
         "p_i*D(log(p_i), z_j)  # logarithmic derivative",
-        f"p_i*D(log(exp(z_i)/{SUM}), z_j)  # definition",
-        f"p_i*D(z_i - log({SUM}), z_j)  # algebra",
-        f"p_i*(D(z_i, z_j) - D(log({SUM}), z_j))  # derivative of a sum",
-        f"p_i*(delta(i,j) - D(log({SUM}), z_j))  # derivative of a variable",
-        f"p_i*(delta(i,j) - D({SUM}, z_j)/{SUM})  # chain rule",
-        f"p_i*(delta(i,j) - sum(D(exp(z_k), z_j), k)/{SUM})  # derivative of a sum",
-        f"p_i*(delta(i,j) - sum(exp(z_k)*delta(k,j), k)/{SUM})  # derivative of exp",
-        f"p_i*(delta(i,j) - exp(z_j)/{SUM})  # delta contraction",
+        f"p_i*D(log(exp(z_i)/{Z}), z_j)  # definition",
+        f"p_i*D(z_i - log({Z}), z_j)  # algebra",
+        f"p_i*(D(z_i, z_j) - D(log({Z}), z_j))  # derivative of a sum",
+        f"p_i*(delta(i,j) - D(log({Z}), z_j))  # derivative of a variable",
+        f"p_i*(delta(i,j) - D({Z}, z_j)/{Z})  # chain rule",
+        f"p_i*(delta(i,j) - sum(D(exp(z_k), z_j), k)/{Z})  # derivative of a sum",
+        f"p_i*(delta(i,j) - sum(exp(z_k)*delta(k,j), k)/{Z})  # derivative of exp",
+        f"p_i*(delta(i,j) - exp(z_j)/{Z})  # delta contraction",
         "p_i*(delta(i,j) - p_j)  # definition",
     ]
 
@@ -255,14 +248,13 @@ def general_by_logarithm():
 def general_by_product_rule():
     """Take e^{z_i} times 1/Z."""
     return [
-        f"D(exp(z_i), z_j)/{SUM} + exp(z_i)*D(1/{SUM}, z_j)  # product rule",
-        f"exp(z_i)*delta(i,j)/{SUM} + exp(z_i)*D(1/{SUM}, z_j)  # derivative of exp",
-        f"exp(z_i)*delta(i,j)/{SUM} - exp(z_i)*D({SUM}, z_j)/{SUM}^2  # chain rule",
-        f"exp(z_i)*delta(i,j)/{SUM} - exp(z_i)*sum(D(exp(z_l), z_j), l)/{SUM}^2"
-        "  # derivative of a sum",
-        f"exp(z_i)*delta(i,j)/{SUM} - exp(z_i)*sum(exp(z_l)*delta(l,j), l)/{SUM}^2"
+        f"D(exp(z_i), z_j)/{Z} + exp(z_i)*D(1/{Z}, z_j)  # product rule",
+        f"exp(z_i)*delta(i,j)/{Z} + exp(z_i)*D(1/{Z}, z_j)  # derivative of exp",
+        f"exp(z_i)*delta(i,j)/{Z} - exp(z_i)*D({Z}, z_j)/{Z}^2  # chain rule",
+        f"exp(z_i)*delta(i,j)/{Z} - exp(z_i)*sum(D(exp(z_l), z_j), l)/{Z}^2  # derivative of a sum",
+        f"exp(z_i)*delta(i,j)/{Z} - exp(z_i)*sum(exp(z_l)*delta(l,j), l)/{Z}^2"
         "  # derivative of exp",
-        f"exp(z_i)*delta(i,j)/{SUM} - exp(z_i)*exp(z_j)/{SUM}^2  # delta contraction",
+        f"exp(z_i)*delta(i,j)/{Z} - exp(z_i)*exp(z_j)/{Z}^2  # delta contraction",
         "p_i*delta(i,j) - p_i*p_j  # definition",
         "p_i*(delta(i,j) - p_j)  # algebra",
     ]
@@ -272,13 +264,12 @@ def general_by_product_rule():
 def general_with_all_at_the_end():
     """Carry all derivatives out before anything is contracted; names come one by one."""
     return [
-        f"(D(exp(z_i), z_j)*{SUM} - exp(z_i)*D({SUM}, z_j))/{SUM}^2  # quotient rule",
-        f"(D(exp(z_i), z_j)*{SUM} - exp(z_i)*sum(D(exp(z_l), z_j), l))/{SUM}^2"
-        "  # derivative of a sum",
-        f"(exp(z_i)*delta(i,j)*{SUM} - exp(z_i)*sum(exp(z_l)*delta(l,j), l))/{SUM}^2"
+        f"(D(exp(z_i), z_j)*{Z} - exp(z_i)*D({Z}, z_j))/{Z}^2  # quotient rule",
+        f"(D(exp(z_i), z_j)*{Z} - exp(z_i)*sum(D(exp(z_l), z_j), l))/{Z}^2  # derivative of a sum",
+        f"(exp(z_i)*delta(i,j)*{Z} - exp(z_i)*sum(exp(z_l)*delta(l,j), l))/{Z}^2"
         "  # derivative of exp",
-        f"(exp(z_i)*delta(i,j)*{SUM} - exp(z_i)*exp(z_j))/{SUM}^2  # delta contraction",
-        f"p_i*delta(i,j) - p_i*exp(z_j)/{SUM}  # definition",
+        f"(exp(z_i)*delta(i,j)*{Z} - exp(z_i)*exp(z_j))/{Z}^2  # delta contraction",
+        f"p_i*delta(i,j) - p_i*exp(z_j)/{Z}  # definition",
         "p_i*delta(i,j) - p_i*p_j  # definition",
     ]
 
@@ -292,8 +283,8 @@ def by_symmetry(diagonal, other):
     for i in range(3):
         for j in range(3):
             renamed = [p[k] for k in dict.fromkeys((i, j, 0, 1, 2))]
-            entry = diagonal if i == j else other
-            J[i, j] = entry.xreplace(dict(zip(p, renamed, strict=True)))
+            rule = diagonal if i == j else other
+            J[i, j] = rule.xreplace(dict(zip(p, renamed, strict=True)))
     return J
 
 

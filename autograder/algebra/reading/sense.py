@@ -40,27 +40,12 @@ _EXPONENTIALS = ("exp", "sinh", "cosh", "tanh", "sech", "csch", "coth", "erf", "
 _OUTSIDE = {"log": 0, "ln": 0, "log2": 0, "log10": 0, "log1p": -1}  # where there is no value
 _RELATIONS = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
 _RELATIONS |= {"=": operator.eq, "!=": operator.ne}
-MOST_PARTS = 20_000  # those of a sum counted once for every term
 MOST_EXACT_POWER = 64  # of a number that stands for a name
-_MOST_BITS = 8000
 _MOST_OF_MATRIX = 8  # the power that is read of one
 
 
 class Sense(IndexedSense):
     """Goes through a tree as the builders do, and refuses what they would."""
-
-    def number(self, node: Node) -> Amount:
-        """Return what a node comes to, which must be a number."""
-        self.parts += 1
-        if self.parts > MOST_PARTS:
-            self.fail("this formula has too many parts", node)
-        method = getattr(self, f"_{node.kind}", None)
-        if method is None:
-            kind = {"relation": "an equation", "list": "a list", "tuple": "a list"}
-            self.fail(f"expected one expression, not {kind.get(node.kind, 'this')}", node)
-        found: Amount = method(node)
-        size = max(map(abs, (found.number or Fraction(0)).as_integer_ratio()))
-        return found._replace(number=None, exact=False) if size >> _MOST_BITS else found
 
     def _group(self, node: Node) -> Amount:
         return self.number(node.children[0])
@@ -297,6 +282,18 @@ class Sense(IndexedSense):
         if not (end.kind == "name" and end.token.text in INFINITE):
             self.number(to)
         return Amount()
+
+    def _indexed(self, node: Node) -> Amount:
+        base, places = node.token.text, list[Amount | str]()
+        for child in node.children:
+            word = child.token.text
+            free = child.kind == "name" and word not in self.bound and not self.words.indices
+            places.append(word if free else self.number(child))
+        if self.words.indices and base not in self.words.indexed:
+            if base not in self.words.calls:
+                self.fail(f"unknown name {base}", node)
+            return self._function(base, [p for p in places if isinstance(p, Amount)], node)
+        return self._entry(base, places, node)
 
     def _function(self, word: str, args: list[Amount], node: Node) -> Amount:
         self._check_arguments(word, args, node)

@@ -109,7 +109,7 @@ _SEVERAL = re.compile(r"[,;&+]|\b(?:and|then)\b")
 #: What rules are also called, or how what they do is.
 _ALSO = {
     "algebra": ("binomial", "expand", "multipl", "factor", "cancel", "simplif", "collect"),
-    "definition": ("def.",),
+    "definition": ("def",),
     "delta contraction": ("delta", "δ"),
     "derivative of a sum": ("sum rule",),
     LINEARITY: ("factor", "constant", "out of the sum"),
