@@ -932,7 +932,10 @@ class _Parser:
         """Read a constant, or a function and what it is taken of."""
         if self._sign() == "√":
             self._at += 1
-            return self._called("sqrt", self._taken_of())
+            root = self._called("sqrt", self._taken_of())
+            if self._text[self._at - 1] in "!%":  # of what is written, or of what that is
+                raise FormatError("it is unclear what √ is taken of: write √(…)")
+            return root
         match = _NAME.match(self._text, self._at)
         if not match:
             raise self._refused()

@@ -1202,12 +1202,14 @@ def is_pole(word: str, amount: Amount) -> bool:
 SUMS = ("sum", "Sum", "product", "prod", "Product")
 INFINITE = ("oo", "infinity", "infty", "inf")
 _NO_NUMBERS = (*INFINITE, "True", "False", "EmptySet")
+MOST_PARTS = 20_000  # those of a sum counted once for every term
+_MOST_BITS = 8000
 MOST_TERMS = 400
 _LONGEST_TOTAL = 20 * MOST_TERMS  # of a sum or product that is written out
 
 
 class IndexedSense:
-    """Goes through what has an index, or may have one."""
+    """Goes through a tree, and knows the nodes that have an index, or may have one."""
 
     def __init__(self, text: str, words: Vocabulary) -> None:
         self.text, self.words = text, words
@@ -1221,11 +1223,16 @@ class IndexedSense:
 
     def number(self, node: Node) -> Amount:
         """Return what a node comes to, which must be a number."""
-        raise NotImplementedError
-
-    def _function(self, word: str, args: list[Amount], node: Node) -> Amount:
-        """Return what a function comes to."""
-        raise NotImplementedError
+        self.parts += 1
+        if self.parts > MOST_PARTS:
+            self.fail("this formula has too many parts", node)
+        method = getattr(self, f"_{node.kind}", None)
+        if method is None:
+            kind = {"relation": "an equation", "list": "a list", "tuple": "a list"}
+            self.fail(f"expected one expression, not {kind.get(node.kind, 'this')}", node)
+        found: Amount = method(node)
+        size = max(map(abs, (found.number or Fraction(0)).as_integer_ratio()))
+        return found._replace(number=None, exact=False) if size >> _MOST_BITS else found
 
     def _name(self, node: Node) -> Amount:
         word, plain = node.token.text, node.token.text.replace("_", "")
@@ -1272,18 +1279,6 @@ class IndexedSense:
         if letter not in self.bound:
             return letter
         return self.bound[letter] or Amount(standing_for(letter))
-
-    def _indexed(self, node: Node) -> Amount:
-        base, places = node.token.text, list[Amount | str]()
-        for child in node.children:
-            word = child.token.text
-            free = child.kind == "name" and word not in self.bound and not self.words.indices
-            places.append(word if free else self.number(child))
-        if self.words.indices and base not in self.words.indexed:
-            if base not in self.words.calls:
-                self.fail(f"unknown name {base}", node)
-            return self._function(base, [p for p in places if isinstance(p, Amount)], node)
-        return self._entry(base, places, node)
 
     def _entry(self, base: str, places: list[Amount | str], node: Node) -> Amount:
         """Return what stands for an entry, which must be declared where its indices are known."""
@@ -1392,27 +1387,12 @@ _EXPONENTIALS = ("exp", "sinh", "cosh", "tanh", "sech", "csch", "coth", "erf", "
 _OUTSIDE = {"log": 0, "ln": 0, "log2": 0, "log10": 0, "log1p": -1}  # where there is no value
 _RELATIONS = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
 _RELATIONS |= {"=": operator.eq, "!=": operator.ne}
-MOST_PARTS = 20_000  # those of a sum counted once for every term
 MOST_EXACT_POWER = 64  # of a number that stands for a name
-_MOST_BITS = 8000
 _MOST_OF_MATRIX = 8  # the power that is read of one
 
 
 class Sense(IndexedSense):
     """Goes through a tree as the builders do, and refuses what they would."""
-
-    def number(self, node: Node) -> Amount:
-        """Return what a node comes to, which must be a number."""
-        self.parts += 1
-        if self.parts > MOST_PARTS:
-            self.fail("this formula has too many parts", node)
-        method = getattr(self, f"_{node.kind}", None)
-        if method is None:
-            kind = {"relation": "an equation", "list": "a list", "tuple": "a list"}
-            self.fail(f"expected one expression, not {kind.get(node.kind, 'this')}", node)
-        found: Amount = method(node)
-        size = max(map(abs, (found.number or Fraction(0)).as_integer_ratio()))
-        return found._replace(number=None, exact=False) if size >> _MOST_BITS else found
 
     def _group(self, node: Node) -> Amount:
         return self.number(node.children[0])
@@ -1649,6 +1629,18 @@ class Sense(IndexedSense):
         if not (end.kind == "name" and end.token.text in INFINITE):
             self.number(to)
         return Amount()
+
+    def _indexed(self, node: Node) -> Amount:
+        base, places = node.token.text, list[Amount | str]()
+        for child in node.children:
+            word = child.token.text
+            free = child.kind == "name" and word not in self.bound and not self.words.indices
+            places.append(word if free else self.number(child))
+        if self.words.indices and base not in self.words.indexed:
+            if base not in self.words.calls:
+                self.fail(f"unknown name {base}", node)
+            return self._function(base, [p for p in places if isinstance(p, Amount)], node)
+        return self._entry(base, places, node)
 
     def _function(self, word: str, args: list[Amount], node: Node) -> Amount:
         self._check_arguments(word, args, node)
