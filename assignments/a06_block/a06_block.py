@@ -801,7 +801,7 @@ print({name: array.shape for name, array in first_block.items()}, embedded("^BAD
 #    - Attention is causal; scores are divided by the root of a head's width.
 #
 #    For `echo_block(embedded("^BADGEBADGE"), first_block, 2)`, the last row begins with −4.09954, 0.09381, 1.34782, −3.95544.
-# 2. `sizes`: run your block on a sentence of your own. How large is the stream behind it, as the root mean square of a row? Three numbers:
+# 2. `sizes`: run your block on your sentence, which `your_numbers` shows. How large is the stream behind it, as the root mean square of a row? Three numbers:
 #    in the row of `^`, of the first letter, and of the last one.
 
 # %%

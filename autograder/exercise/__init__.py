@@ -42,7 +42,8 @@ from autograder.exercise.words.vocabulary import Exercise
 if TYPE_CHECKING:
     from autograder.exercise.answers.cost_class import ComplexityClass
     from autograder.exercise.answers.derivation import Derivation
-    from autograder.exercise.answers.symbolic import Formula, Matrix
+    from autograder.exercise.answers.matrix import Matrix
+    from autograder.exercise.answers.symbolic import Formula
 
 __all__ = [
     "Answer",
@@ -105,10 +106,14 @@ def __getattr__(name: str) -> Any:
         from autograder.exercise.answers.cost_class import ComplexityClass
 
         return ComplexityClass
-    if name in ("Formula", "Matrix"):
-        from autograder.exercise.answers import symbolic
+    if name == "Formula":
+        from autograder.exercise.answers.symbolic import Formula
 
-        return getattr(symbolic, name)
+        return Formula
+    if name == "Matrix":
+        from autograder.exercise.answers.matrix import Matrix
+
+        return Matrix
     for kind in kinds().values() if name[0].isupper() else ():  # those that packages bring
         if kind.__name__ == name:
             return kind

@@ -13,7 +13,7 @@ import numpy as np
 from autograder.exercise import Mismatch
 from autograder.exercise.cache import deepcopied
 from autograder.exercise.words.part import computation
-from autograder.sandbox.wire import Numbers, Tensor
+from autograder.sandbox.wire import Tensor, TensorNumbers
 from autograder.sandbox.wire.requests import Call, Request, WithArguments
 from autograder.student.kinds_of_results import as_asked, as_numbers, other_kind
 
@@ -123,5 +123,5 @@ def _going_back(asked: Any, came: object, *, inside: bool = False) -> Any:
             for each, its in zip(asked, came, strict=True)
         )
     if inside and isinstance(came, Tensor) and isinstance(asked, np.ndarray | Tensor):
-        return came.array.view(Numbers)
+        return came.array.view(TensorNumbers)
     return asked

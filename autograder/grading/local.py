@@ -24,7 +24,7 @@ from autograder.sandbox.inside.desk import Desk
 from autograder.sandbox.inside.handles import Objects
 from autograder.sandbox.meters.layers import watching
 from autograder.sandbox.replies import one_line
-from autograder.sandbox.wire import Numbers, decode, encode_parts
+from autograder.sandbox.wire import TensorNumbers, decode, encode_parts
 from autograder.sandbox.wire.requests import Outline, Request, WithArguments
 from autograder.student.travelling import READABLE
 
@@ -96,7 +96,7 @@ def _arguments(
 
 def _plain(value: Any) -> Any:
     """Return arguments with arrays where a submission gets its tensors back; nothing is copied."""
-    if isinstance(value, Numbers):
+    if isinstance(value, TensorNumbers):
         return np.asarray(value)
     if type(value) in (list, tuple):
         return type(value)(map(_plain, value))

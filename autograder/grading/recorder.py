@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
-from autograder.exercise import Inconclusive, Mismatch, Work
+from autograder.exercise import Inconclusive, Work
 from autograder.exercise.cache import Unfamiliar, Values, deepcopied
 from autograder.exercise.checks.clocks import Curve
 from autograder.exercise.checks.gpu_checks import Timing
@@ -164,8 +164,7 @@ class Recorder:
 
     def release(self) -> None:
         """Forget the objects that were made."""
-        made = (each.request for each in self.calls)
-        if keys := [request.key for request in made if isinstance(request, Make)]:
+        if keys := [each.request.key for each in self.calls if isinstance(each.request, Make)]:
             self.callee.ask(Drop(keys))
         for other in self.borrowed.values():
             other.release()
@@ -221,8 +220,7 @@ class Recorder:
 
     def following(self, callee: Callee | None = None) -> Recorder:
         """Return a fresh recorder that hands out the student's own functions."""
-        callee = callee or self.callee
-        return Recorder(callee, following=True, runs=self._runs, asked=self._asked)
+        return Recorder(callee or self.callee, following=True, runs=self._runs, asked=self._asked)
 
     def once(self, *args: object, **kwargs: object) -> Any:
         """Call something expensive, such as a training run, once for all checks that look at it.
@@ -247,12 +245,10 @@ class Recorder:
         found = self._runs[asked.key]
         if isinstance(found, Exception):
             raise found
-        self._last, self.ran = found, True
-        try:
-            return self._asked().trained(found.value)
-        except Mismatch:
-            self.unseen = True
-            raise
+        self._last, self.ran, self.unseen = found, True, True
+        value = self._asked().trained(found.value)
+        self.unseen = False
+        return value
 
     @property
     def spent(self) -> float | None:

@@ -8,7 +8,7 @@ import sympy
 
 from autograder.algebra.building.calls import call, postfix
 from autograder.algebra.building.construction import Build
-from autograder.algebra.building.operations import chain, matrix, number, power, statement
+from autograder.algebra.building.expressions import chain, matrix, number, power, statement
 from autograder.algebra.building.running_index import indexed, name
 
 BUILDERS: Mapping[str, Build] = {

@@ -9,6 +9,7 @@ import sympy
 
 from autograder.algebra.building.construction import Construction, hashable
 from autograder.algebra.building.elementary import FUNCTIONS as COMPUTED
+from autograder.algebra.building.expressions import matrix
 from autograder.algebra.building.functions import MAX_FACTORIAL, Diff, Limit
 from autograder.algebra.building.library import (
     BINDERS,
@@ -19,7 +20,6 @@ from autograder.algebra.building.library import (
     WrongArguments,
 )
 from autograder.algebra.building.numeric import LARGEST, Evaluator, Undefined, shared_context
-from autograder.algebra.building.operations import matrix
 from autograder.algebra.building.piecewise import Condition, chosen, completes, holds
 from autograder.algebra.building.running_index import bind, index_problem
 from autograder.algebra.building.sizes import bits, is_in_range

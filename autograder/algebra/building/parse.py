@@ -13,8 +13,8 @@ import sympy
 from autograder.algebra.building.builders import BUILDERS
 from autograder.algebra.building.construction import Construction
 from autograder.algebra.building.derivatives import carried_out
+from autograder.algebra.building.expressions import STATEMENTS
 from autograder.algebra.building.library import CALLS, CONSTANTS, COUNTS, FUNCTIONS
-from autograder.algebra.building.operations import STATEMENTS
 from autograder.algebra.building.scope import Scope, plain_name
 from autograder.algebra.building.sizes import MAX_CELLS
 from autograder.algebra.building.undeclared import left_open

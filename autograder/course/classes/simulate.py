@@ -28,6 +28,7 @@ from autograder.exercise import (
     Undecided,
 )
 from autograder.exercise.words.dependencies import apply, evaluate, solve
+from autograder.exercise.words.part import arguments
 from autograder.grading.checks import NO_GPU, grade_checks
 from autograder.grading.diagnosis import by_itself
 from autograder.grading.local import Local
@@ -218,7 +219,8 @@ def _answer(
 def _right(exercise: Exercise, variant: dict[str, Any], *, style: int) -> Answered:
     known, answers = dict(variant) | exercise.solutions, dict[str, Any]()
     for part in exercise.parts:
-        route = part.alternatives[0] if style == 1 and part.alternatives else part
+        ways = [way for way in part.alternatives if known.keys() >= {*arguments(way)}]
+        route = ways[0] if style == 1 and ways else part
         known[part.name] = evaluate(part, route, known)
         answers[part.name] = typed(part, apply(route, known), known)
     answers = _typed(exercise, answers)

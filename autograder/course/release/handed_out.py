@@ -26,7 +26,7 @@ _SLOW = {
 }
 # What of torch imports its compiler when it is used first.
 _COMPILES = re.compile(
-    r"\b(?:_dynamo|checkpoint\w*|compile|cond|FakeTensor\w*|flex_attention|func|functorch|optim"
+    r"\b(?:_dynamo|checkpoint\w*|compile|cond|FakeTensor\w*|flex_\w+|func|functorch|optim"
     r"|while_loop)\b"
 )
 _IMPORT = re.compile(r"(?:^|[;:])[ \t]*(?:import[ \t]+([^\n;#]+)|from[ \t]+(\w+))", re.M)

@@ -26,9 +26,10 @@ _OURS = {
     "exact": ("Count", "Fractions", "Shape"),
     "figure": ("Figure",),
     "labels": ("Labels",),
+    "matrix": ("Matrix",),
     "numbers": ("Numbers",),
     "ordering": ("Ordering",),
-    "symbolic": ("Formula", "Matrix"),
+    "symbolic": ("Formula",),
     "cost_class": ("ComplexityClass",),
     "witness": ("Witness",),
 }

@@ -1,4 +1,4 @@
-"""Kinds of answer that are mathematics: formulas and matrices of them.
+"""Formulas, a kind of answer.
 
 Student text goes to ``autograder.algebra`` alone, which never evaluates it.  A class writes the
 same formulas in few spellings: each is read and compared once.
@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 from autograder import algebra
-from autograder.algebra.building.parse import operators_in, parse_matrix
+from autograder.algebra.building.parse import operators_in
 from autograder.algebra.building.scope import check_assumptions
 from autograder.algebra.comparing.verdict import HOPELESS
 from autograder.algebra.reading.finished import check_operators
@@ -28,12 +28,9 @@ from autograder.exercise.answers.kind import (
     Scaffold,
     Senseless,
     Undecided,
-    same_everywhere,
-    some_right,
 )
 from autograder.exercise.cache import remembered
 from autograder.student.formulas import text_of as text_of
-from autograder.student.rows import rows_of
 
 _SOME_NUMBER = "12345/678"
 _UNDONE = {  # each comes to nothing
@@ -259,95 +256,6 @@ def cross_term_missing():
         return {"kind": "formula", "names": self.names.split(), "implicit": True, **known}
 
 
-@dataclass(frozen=True)
-class Matrix(Formula):
-    """A matrix of expressions: rows of lists or of text, ``"a 0; 0 b"``, or a matrix in LaTeX."""
-
-    kind = "matrix"
-    table = (
-        (
-            'Matrix("p1 p2")',
-            'rows of text, `"p1 0; 0 p2"`, a matrix in LaTeX',
-            "equal entry by entry",
-        ),
-    )
-    scaffold = Scaffold(
-        asks="Ask for a matrix with entries in $$x$$ and $$y$$.",
-        stub="matrix = None  # text, such as a b; c d",
-        reference='''
-@exercise.part(points=1, answer=Matrix("x y"))
-def matrix():
-    """The outer product of (x, y) with itself."""
-    return [["x^2", "x*y"], ["x*y", "y^2"]]
-
-
-@matrix.misconception()
-def diagonal_only():
-    """An outer product has an entry for every pair, also for different ones."""
-    return [["x^2", "0"], ["0", "y^2"]]
-''',
-    )
-
-    def read(self, raw: Any, like: Any = None) -> Any:
-        """Parse each entry; the size must be that of ``like``."""
-        value = raw
-        if not hasattr(raw, "free_symbols"):
-            try:
-                value = parse_matrix(
-                    rows_of(raw),
-                    self.names.split(),
-                    implicit=True,
-                    assumptions=self.assumptions,
-                    operators=self._finished(like),
-                )
-            except algebra.ParseError as error:
-                raise FormatError(str(error)) from None
-        if like is not None and value.shape != like.shape:
-            raise FormatError(f"a {_size(like)} matrix is expected, not a {_size(value)} one")
-        return value
-
-    def same(
-        self, given: Any, expected: Any, *, slack: float | Array = 0.0, widen: float = 1.0
-    ) -> bool:
-        """Equality entry by entry."""
-        if given.shape != expected.shape:
-            return False
-        return all(super(Matrix, self).same(g, e) for g, e in zip(given, expected, strict=True))
-
-    def locate(self, given: Any, expected: Any) -> str:
-        """Say how many entries are right, and which is the first that is not."""
-        if given.shape != expected.shape:
-            return ""
-        right = [super(Matrix, self).same(g, e) for g, e in zip(given, expected, strict=True)]
-        if not (told := some_right(right)) or all(right):
-            return ""
-        row, column = divmod(right.index(False), given.shape[1])
-        return f"{told} Look first at row {row + 1}, column {column + 1}."
-
-    def _is_rounded(self, given: Any, expected: Any) -> bool:
-        """Tell so of an entry, where the others are right."""
-        pairs = list(zip(given, expected, strict=True))
-        rounded = [super(Matrix, self)._is_rounded(*pair) for pair in pairs]
-        others = [pair for pair, found in zip(pairs, rounded, strict=True) if not found]
-        return any(rounded) and all(super(Matrix, self).same(g, e) for g, e in others)
-
-    def _extended(self, right: object, more: str) -> Any:
-        """Write it behind the first entry."""
-        rows = right.tolist() if hasattr(right, "tolist") else rows_of(right)
-        written = [list(map(str, row)) for row in rows]
-        written[0][0] += more
-        return written
-
-    def guess(self, number: int, right: Any) -> Any:
-        """Return the same number everywhere."""
-        entries = same_everywhere(number, right.shape).astype(int)
-        return entries.astype(str).tolist()
-
-    def hint(self, expected: Any) -> dict[str, Any]:
-        """Kind, symbols and size."""
-        return super().hint(expected) | {"kind": "matrix", "shape": list(expected.shape)}
-
-
 def _has_no_value(formula: object, assumed: _Assumptions) -> bool:
     """Tell whether a formula can't even be compared with a number: it has no values to compare."""
     compared = _compared(_SOME_NUMBER, formula, assumed)
@@ -359,7 +267,3 @@ def settled(verdict: algebra.Verdict) -> bool:
     if verdict.equal is None:
         raise Undecided(verdict.how)
     return verdict.equal
-
-
-def _size(matrix: Any) -> str:
-    return f"{matrix.shape[0]} × {matrix.shape[1]}"

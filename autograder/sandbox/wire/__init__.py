@@ -30,7 +30,14 @@ not in order is a `WireError`, never another exception.
 from autograder.sandbox.wire.decoding import decode
 from autograder.sandbox.wire.encoding import encode, encode_parts
 from autograder.sandbox.wire.frames import MAGIC, PREFIX, Receiver, frame_lengths
-from autograder.sandbox.wire.plain import MAX_HEADER, MAX_NODES, Buffer, Numbers, Tensor, WireError
+from autograder.sandbox.wire.plain import (
+    MAX_HEADER,
+    MAX_NODES,
+    Buffer,
+    Tensor,
+    TensorNumbers,
+    WireError,
+)
 
 __all__ = [
     "MAGIC",
@@ -38,9 +45,9 @@ __all__ = [
     "MAX_NODES",
     "PREFIX",
     "Buffer",
-    "Numbers",
     "Receiver",
     "Tensor",
+    "TensorNumbers",
     "WireError",
     "decode",
     "encode",

@@ -26,7 +26,7 @@ from autograder.sandbox.wire.plain import (
     TENSOR_CODES,
     Buffer,
     Nodes,
-    Numbers,
+    TensorNumbers,
     WireError,
     check_depth,
     check_shape,
@@ -237,7 +237,7 @@ def _block(value: Any) -> tuple[str, str, np.ndarray[Any, Any]] | None:
         if issubclass(kind, np.ma.MaskedArray):
             raise WireError("a masked array")
         array = np.ndarray.view(value, np.ndarray)
-        tag = "T" if kind is Numbers else "a"
+        tag = "T" if kind is TensorNumbers else "a"
         return tag, *_coded(array, f"an array of dtype {array.dtype}")
     if issubclass(kind, np.generic) and not issubclass(kind, str):
         dtype = np.dtype(kind)

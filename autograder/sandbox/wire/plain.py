@@ -56,7 +56,7 @@ class Tensor:
     array: np.ndarray[Any, Any]
 
 
-class Numbers(np.ndarray[Any, Any]):
+class TensorNumbers(np.ndarray[Any, Any]):
     """The numbers of a tensor that stands in what somebody made: they go back as a tensor.
 
     A copy and a part go back so, too, but not what is computed from them.
