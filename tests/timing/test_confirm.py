@@ -44,12 +44,14 @@ def test_growth_is_confirmed_or_contradicted(own, agrees):
     assert confirm.growth(Simulated(own), make, 1, rows, (257, 5006)) is agrees
 
 
-def test_a_round_without_doubt_is_the_last():
-    call, doubtful = Simulated(linear), Simulated(quadratic)
-    for each in (call, doubtful):
-        confirm.growth(each, make, 1, rows, (257, 5006))
-    assert call.calls.count(5006) == 1
-    assert doubtful.calls.count(5006) >= clocks.ROUNDS
+def test_a_first_round_that_had_to_wait_confirms_nothing():
+    seen = set()
+
+    def late(n):
+        seen.add(n)
+        return quadratic(5006) if 5006 not in seen else quadratic(n)
+
+    assert not confirm.growth(Simulated(late), make, 1, rows, (257, 5006))
 
 
 class Counted(Simulated):

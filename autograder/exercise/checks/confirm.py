@@ -8,9 +8,10 @@ stand alone.
 
 from __future__ import annotations
 
+import itertools
 import math
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -35,17 +36,17 @@ def growth(call: Clocked, make: Make, at_most: float, rows: Rows, sizes: tuple[i
 
     Between the two sizes is a third, as the cost of a call can hide how the rest grows.  Chunks
     look like a higher power up to their size, and what is hidden may stand out only later: in
-    doubt, what comes beyond the sizes decides.  The first round that leaves no doubt ends it.
+    doubt, what comes beyond the sizes decides.  No round ends it early: one slow call of the small
+    size hides how the rest grows.
     """
     small, large = sizes
     between = max(large // _APART, small + 1)
-    found = 0.0
-    for least in _rounds(call.seconds, make, rows, (small, between, large)) if call.clocked else ():
-        found = max(_power(least, small, large), _power(least, between, large))
-        if found <= at_most + _DOUBT:
-            return True
-    if found and least[large] < _LARGE_SECONDS:
-        *_, beyond = ({}, *_rounds(call.seconds, make, rows, (large, 2 * large)))
+    least = _least(call.seconds, make, rows, (small, between, large)) if call.clocked else None
+    if least is None:
+        return True
+    found = max(_power(least, small, large), _power(least, between, large))
+    if found > at_most + _DOUBT and least[large] < _LARGE_SECONDS:
+        beyond = _least(call.seconds, make, rows, (large, 2 * large))
         found = _power(beyond, large, 2 * large) if beyond else found
     return found < at_most + _CONTRADICTION
 
@@ -146,18 +147,17 @@ def _slope(seconds: dict[int, float]) -> float:
     return (last - first) / (m - n)
 
 
-def _rounds(
+def _least(
     seconds: Seconds, make: Make, rows: Rows, sizes: Sequence[int]
-) -> Iterator[dict[int, float]]:
-    """Yield round by round the least time at each size, of blocks of calls, if there is a clock."""
+) -> dict[int, float] | None:
+    """Return the least time at each size, of blocks of calls, if there is a clock."""
     least = dict.fromkeys(sizes, math.inf)
-    for _ in range(ROUNDS):
-        for n in sizes:
-            taken = block(seconds, make, rows, n)
-            if taken is None:
-                return
-            least[n] = min(least[n], taken)
-        yield least
+    for _, n in itertools.product(range(ROUNDS), sizes):
+        taken = block(seconds, make, rows, n)
+        if taken is None:
+            return None
+        least[n] = min(least[n], taken)
+    return least
 
 
 def _for_each_row(seconds: dict[int, float]) -> tuple[float, float]:
