@@ -234,7 +234,7 @@ def course() -> dict[str, Any]:
                 amiss.append(f"{name} earns {examination.credit}: {attempt.name}")
             if wrong:
                 place = int(wrong[1]) - 1
-                at = (place + 1, place + 2) if chain.bounds else (place + 1,)
+                at = (place + 1, place + 2) if chain.task.comparison.bounds else (place + 1,)
                 kinds = {f.kind for f in examination.findings if f.line in at}
                 if not kinds & {"wrong", "wrong_start"}:
                     amiss.append(f"{name} {attempt.name}: not found")

@@ -36,9 +36,9 @@ def rule_is_shown(line):
     """Is there a squared denominator, or something else than p₁ that is to be differentiated?"""
     if any(power.exp <= -2 for power in line.expr.atoms(sympy.Pow) if power.exp.is_Rational):
         return True
-    chain = line.chain
-    p1 = chain.expand(chain.read_form("p1"))
-    inner = {chain.expand(derivative.args[0]) for derivative in line.expr.atoms(Diff)}
+    expand = line.language.expand
+    p1 = expand(line.language.read_form("p1"))
+    inner = {expand(derivative.args[0]) for derivative in line.expr.atoms(Diff)}
     return any(equivalent(p1, expression).equal is False for expression in inner)
 
 

@@ -117,7 +117,7 @@ def with_latex_and_arrows():
 
 def free_of_the_weights(line):
     """Are the scores gone, and does tau*log(Z) stand there by itself, beside no weight?"""
-    alone = line.chain.read_form("tau*log(Z)")
+    alone = line.language.read_form("tau*log(Z)")
     return "s" not in line.names and line.expr.expand(log=False).coeff(alone) == 1
 
 

@@ -63,7 +63,9 @@ def test_ragged_rows_cannot_be_read():
     "text", ["[A, B]*[C; D]", "([C; D]^T*[A, B]^T)^T", "[[A, B], [C, D]]*[A; B]"]
 )
 def test_what_is_written_as_latex_is_read_as_the_same_blocks(text):
-    (plain,), (latex,) = (CHAIN.read([line]) for line in (text, to_latex(CHAIN.tree(text))))
+    (plain,), (latex,) = (
+        CHAIN.read([line]) for line in (text, to_latex(CHAIN.language.tree(text)))
+    )
     assert latex.expr == plain.expr
 
 

@@ -189,8 +189,8 @@ def test_a_line_that_begins_with_another_relation_is_told_which_there_are(begin)
     chain = Chain(start="x + x", target="2*x", names=("x",))
     message = r"Line 2 cannot be read: a line begins with = or <="
     with pytest.raises(ParseError, match=message):
-        chain.read_line(2, f"{begin}2 x")
-    assert chain.read_line(2, "=> x + x = 2 x")
+        chain.task.read_line(2, f"{begin}2 x", ())
+    assert chain.task.read_line(2, "=> x + x = 2 x", ())
 
 
 def test_differentiating_by_a_defined_name_is_unreadable():

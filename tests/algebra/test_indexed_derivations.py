@@ -191,8 +191,8 @@ def test_factors_of_one_sign_go_out_of_the_bars():
     sizes = f"<= abs({left_out}) + abs({kept} - {kept}/M)"
     right, wrong = (f"= abs({left_out}) + ({sign}(1/M - 1))*abs({kept})" for sign in ("", "-"))
     before, *lines = chain.read([sizes, right, wrong])
-    assert [chain.compare(before, line).equal for line in lines] == [True, False]
-    assert chain.unjustified(before, lines[0]) is None
+    assert [chain.task.truth.compare(before, line).equal for line in lines] == [True, False]
+    assert chain.task.reasons.unjustified(before, lines[0]) is None
 
 
 def test_a_bound_that_is_too_large_is_not_the_result():

@@ -267,9 +267,9 @@ def test_var_is_a_mean_square_about_the_mean_too():
             "E(q_i^2*k_i^2) - E(q_i*k_i)^2",
         ]
     )
-    assert all(chain.goes_by(first, line, "definition of Var") for line in others)
+    assert all(chain.task.rules.goes_by(first, line, "definition of Var") for line in others)
     (wrong,) = chain.read(["E((q_i*k_i - E(q_i))^2)"])
-    assert not chain.goes_by(first, wrong, "definition of Var")
+    assert not chain.task.rules.goes_by(first, wrong, "definition of Var")
 
 
 def test_a_function_is_shown_as_one_and_its_derivative_said():

@@ -6,6 +6,7 @@ import pytest
 
 from autograder.algebra import Chain, Fact, IndexedChain, Waypoint
 from autograder.algebra.deriving.judging.empty_attempts import empty
+from autograder.algebra.deriving.lines.language import read_one
 from autograder.exercise import Derivation
 
 QUOTIENT = Chain(
@@ -207,14 +208,14 @@ def test_nothing_is_added_at_any_depth(zero):
 )
 def test_what_is_more_than_nothing_stays(start, line):
     chain = Chain(start=start, target=start, names=("s", "x", "y", "delta_ij"))
-    assert chain.line(1, line).essence != chain.given.essence
+    assert read_one(chain.language, 1, line).essence != chain.given.essence
 
 
 def test_names_known_to_be_positive_or_whole_add_nothing():
     known = {"p": "positive", "n": "integer"}
     chain = Chain(start="exp(s)", target="exp(s)", names=("s", "p", "n"), assumptions=known)
     for line in ("exp(s + abs(p) - p)", "exp(s*floor(n)/n)", "exp(s + sin(pi*n))"):
-        assert chain.line(1, line).essence == chain.given.essence
+        assert read_one(chain.language, 1, line).essence == chain.given.essence
 
 
 def test_a_power_over_another_one_is_what_is_left_of_it():
@@ -327,8 +328,8 @@ def test_a_factor_that_cancels_once_a_sum_is_split_is_a_step():
 def test_to_write_what_is_there_as_a_sum_is_a_step():
     given, folded = SPREAD.read(["F + d*t^2", "F + sum(t^2, i)"])
     split, joined = SPREAD.read(["sum(l_i^2, i) - t*sum(l_i, i)", "sum(l_i^2 - t*l_i, i)"])
-    assert not SPREAD.repeats(given, folded)
-    assert not SPREAD.repeats(split, joined)
+    assert not SPREAD.task.disguises.repeats(given, folded)
+    assert not SPREAD.task.disguises.repeats(split, joined)
 
 
 def test_two_obvious_rules_may_share_a_line_that_is_not_the_last():
@@ -379,7 +380,7 @@ def test_a_largest_entry_is_the_same_in_latex():
     for text, same in zip(lines, ["max(log(p_k), k)*sum(p_k, k)", BOUND.target], strict=True):
         (latex,), (plain,) = BOUND.read([text]), BOUND.read([same])
         assert latex.structure == plain.structure
-    assert BOUND.is_target(latex)
+    assert BOUND.task.end.is_target(latex)
     assert BOUND.examine(lines).credit == 1
 
 
@@ -496,7 +497,7 @@ def test_a_definition_put_in_before_a_jump_is_no_step(lines, credit):
 
 def test_names_are_put_in_at_any_index_and_depth():
     texts = ["sum(sum(g_i*v_ki, i)*a_k, k)", "sum(sum(g_k*v_jk, k)*a_j, j)", "sum(g_k*a_k, k)"]
-    alike = [SUMS.is_but_for_names(line, SUMS.given) for line in SUMS.read(texts)]
+    alike = [SUMS.task.named.is_but_for_names(line, SUMS.given) for line in SUMS.read(texts)]
     assert alike == [True, True, False]
 
 
@@ -527,10 +528,10 @@ def test_entries_that_are_distributed_alike_make_a_multiple():
         rules=("variance of a sum", "definition of Var", "independence", "linearity of sums"),
     )
     first, alike, other = chain.read([chain.start, "n*Var(q_i*k_i)", "n*Var(q_i*k_j)"])
-    assert chain.goes_by(first, alike, "variance of a sum")
-    assert not chain.goes_by(first, other, "variance of a sum")
+    assert chain.task.rules.goes_by(first, alike, "variance of a sum")
+    assert not chain.task.rules.goes_by(first, other, "variance of a sum")
     first, wrong = chain.read(["sum(Var(x_i*q_i), i)", "n*Var(x_j*q_j)"])
-    assert not chain.goes_by(first, wrong, "linearity of sums")
+    assert not chain.task.rules.goes_by(first, wrong, "linearity of sums")
 
 
 def test_two_obvious_rules_are_one_line_but_not_the_last():

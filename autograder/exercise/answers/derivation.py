@@ -128,7 +128,7 @@ def steps():
 
     def same(self, given: Any, expected: Any, *, slack: Any = 0.0, widen: float = 1.0) -> bool:
         """Tell whether two derivations end in the same expression."""
-        return settled(self.chain.compare(expected[-1], given[-1]))
+        return settled(self.chain.task.truth.compare(expected[-1], given[-1]))
 
     def judge(self, given: Any, expected: Any, *, slack: Any = 0.0) -> Judgement:
         """Examine the chain line by line; credit per sound step."""
@@ -157,7 +157,7 @@ def steps():
         return {
             "asks": [f"Show that {start} is {target}, one equality a line."],
             "hint": self.hint(None),
-            "rule": {"start": start, "target": target, **_drawn(self.chain)},
+            "rule": {"start": start, "target": target, **self.chain.drawn},
             "right": [*self.practice],
         }
 
@@ -183,7 +183,8 @@ def steps():
 
     def hint(self, expected: Any) -> dict[str, Any]:
         """Kind and symbols, and whether a line may be at least as large as the one before."""
-        return {"kind": "lines", "bounds": self.chain.bounds, **self.chain.hint()}
+        bounds = self.chain.task.comparison.bounds
+        return {"kind": "lines", "bounds": bounds, **self.chain.language.hint()}
 
     @cached_property
     def _read_line(self) -> Callable[[str], list[Line]]:
@@ -196,14 +197,6 @@ def steps():
             return self.chain.examine(texts)
 
         return examined
-
-
-def _drawn(chain: algebra.Chain) -> dict[str, Any]:
-    """Return what a notebook has to know to draw numbers for the names of a chain."""
-    if isinstance(chain, algebra.IndexedChain):
-        return dict(chain.drawn)
-    positive = [name for name, what in chain.assumptions.items() if what == "positive"]
-    return {"definitions": dict(chain.definitions), "positive": positive}
 
 
 def _sure(examined: Examination) -> bool:

@@ -22,7 +22,7 @@ Tried = tuple[str, list[str], float]  # what it is called, the lines, what they 
 def cheats(chain: Chain, lines: Sequence[str]) -> Iterator[Tried]:
     """Yield derivations that show nothing, or something wrong, and the most they may earn."""
     first, last = chain.start, _formula(lines[-1])
-    sign = "<= " if chain.bounds else ""
+    sign = "<= " if chain.task.comparison.bounds else ""
     name = _any_name(chain)
     if chain.min_lines > 2:
         there, result = f"{first}", f"{sign}{last}"
@@ -31,7 +31,7 @@ def cheats(chain: Chain, lines: Sequence[str]) -> Iterator[Tried]:
         yield "the result said again", [there, there, result, result, result], 0.0
         yield "+ 0 in disguise", [there, f"{first} + {name} - {name}", result], 0.0
         yield "the result + 0", [there, f"{sign}{last} + {name} - {name}", result], 0.0
-        if not chain.bounds:
+        if not chain.task.comparison.bounds:
             yield "there and back", [there, last, there, last], 0.0
             yield (
                 "padded",
@@ -82,7 +82,7 @@ def disguises(chain: Chain, lines: Sequence[str]) -> Iterator[tuple[str, list[st
         yield "with other letters", [*map(written, lines)]
     yield from _without_algebra(chain, lines)
     try:
-        trees = [chain.tree(_formula(line)) for line in lines]
+        trees = [chain.language.tree(_formula(line)) for line in lines]
         yield "in LaTeX", [*map(_changed, lines, map(to_latex, trees))]
         turned = [to_latex(turned_round(tree, _commute(chain))) for tree in trees]
         yield "turned round", [*map(_changed, lines, turned)]
@@ -94,13 +94,14 @@ def _without_algebra(chain: Chain, lines: Sequence[str]) -> Iterator[tuple[str, 
     """Yield the lines without one that algebra alone leads to, or from, where rules are asked."""
     if not isinstance(chain, IndexedChain) or chain.waypoints or len(lines) <= chain.min_lines:
         return
-    if not chain.has_rules or chain.bounds:
+    rules, end = chain.task.rules, chain.task.end
+    if not rules or chain.task.comparison.bounds:
         return
     read = [chain.given, *(chain.read([line])[-1] for line in lines)]
     for place in range(1, len(lines)):
         before, line, after = read[place - 1 : place + 2]
-        there, on = chain.goes_by(before, line, "algebra"), chain.goes_by(line, after, "algebra")
-        shown = not (chain.is_target(after) or chain.leaps(before, after))
+        there, on = (rules.goes_by(*pair, "algebra") for pair in ((before, line), (line, after)))
+        shown = not (end.is_target(after) or end.leaps(before, after))
         if there == on or not shown or before.is_spelled_as(line):
             continue
         reason = after.rule if there else line.rule

@@ -3,32 +3,27 @@
 from __future__ import annotations
 
 import functools
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import ClassVar
 
-import sympy
-
-from autograder.algebra.building.functions import Diff
-from autograder.algebra.comparing.equivalence import equal
 from autograder.algebra.comparing.verdict import Verdict
-from autograder.algebra.deriving.judging.disguises import Disguises
+from autograder.algebra.deriving.judging.comparison import PlainComparison
+from autograder.algebra.deriving.judging.ends import Ends
 from autograder.algebra.deriving.judging.examination import Examination, Examiner
+from autograder.algebra.deriving.judging.finding import Finding
 from autograder.algebra.deriving.judging.proving import is_taken_as_proved
-from autograder.algebra.deriving.judging.task import Finding
-from autograder.algebra.deriving.judging.waypoint import Waypoint
-from autograder.algebra.deriving.lines import structure as structures
-from autograder.algebra.deriving.lines.language import numbered_lines
-from autograder.algebra.deriving.lines.line import Line
-from autograder.algebra.deriving.lines.structure import Structure, adds_nothing
+from autograder.algebra.deriving.judging.step_rules import StepRules
+from autograder.algebra.deriving.judging.task import Task, of_equalities
+from autograder.algebra.deriving.judging.waypoint import Asked, Waypoint
+from autograder.algebra.deriving.lines.indexed import LineNames
+from autograder.algebra.deriving.lines.language import PlainLanguage, numbered_lines, read_one
+from autograder.algebra.deriving.lines.line import Language, Line
+from autograder.algebra.deriving.lines.world import World
 from autograder.algebra.reading.errors import ParseError
-
-_BECAUSE = "refuted: "  # a verdict that gives a reason in place of numbers
 
 
 @dataclass(frozen=True)
-class Chain(Disguises):
+class Chain:
     """What a derivation must do: lead from `start` to `target` in steps that can be followed.
 
     Parameters
@@ -94,10 +89,48 @@ class Chain(Disguises):
         self.prove()
         return True
 
+    @functools.cached_property
+    def language(self) -> Language:
+        """What the lines are read with."""
+        return PlainLanguage(self.names, self.definitions, self.assumptions)
+
+    @functools.cached_property
+    def endpoints(self) -> Ends:
+        """The given expression and the target, as lines."""
+        given, result = (read_one(self.language, 0, text) for text in (self.start, self.target))
+        return Ends(given, result, self.final_names)
+
+    @functools.cached_property
+    def task(self) -> Task:
+        """What judges the lines."""
+        rules = StepRules(self.language, World(LineNames()))  # none
+        return of_equalities(self.endpoints, PlainComparison(self.endpoints), rules, self.asked)
+
+    @property
+    def asked(self) -> Asked:
+        """What is asked for on the way and at the end."""
+        return Asked(self.waypoints, self.ends, self.min_lines)
+
+    @property
+    def given(self) -> Line:
+        """The given expression, as line 0."""
+        return self.task.given
+
+    @property
+    def result(self) -> Line:
+        """The target, as a line."""
+        return self.task.result
+
     @property
     def told(self) -> tuple[str, ...]:
         """What students are told besides the given expression."""
         return ()
+
+    @property
+    def drawn(self) -> dict[str, object]:
+        """What a notebook has to know to draw numbers for the names."""
+        positive = [name for name, what in self.assumptions.items() if what == "positive"]
+        return {"definitions": dict(self.definitions), "positive": positive}
 
     def prove(self) -> None:
         """Hold the parts against one another; `ValueError` says where they do not fit."""
@@ -119,8 +152,12 @@ class Chain(Disguises):
         """
         read: list[Line] = []
         for number, text in numbered_lines(lines):
-            read += self.read_line(number, text, (self.given, *read))
+            read += self.task.read_line(number, text, (self.given, *read))
         return read
+
+    def follows(self, line: Line) -> Verdict:
+        """Whether a line is right by itself, and how that is known."""
+        return self.task.truth.follows(line)
 
     def examine(self, lines: Sequence[str]) -> Examination:
         """Check a derivation and say what it earns.
@@ -156,171 +193,7 @@ class Chain(Disguises):
         unreadable: list[Finding] = []
         for number, text in numbered:
             try:
-                read += self.read_line(number, text, (self.given, *read))
+                read += self.task.read_line(number, text, (self.given, *read))
             except ParseError as error:
                 unreadable.append(Finding(number, "unreadable", str(error)))
-        return Examiner(self, read, unreadable).examination()
-
-    def compare(self, before: Line, line: Line) -> Verdict:
-        """Whether a line stands to an earlier one as the derivation says."""
-        return equal(before.expanded, line.expanded)
-
-    def follows(self, line: Line) -> Verdict:
-        """Whether a line is right by itself: it stands to the given expression as it should."""
-        return self.compare(self.given, line)
-
-    #: What students are told about line 0.
-    origin: ClassVar[str] = "the given expression"
-
-    #: Are the waypoints all that tells a step from a jump?
-    waypoints_are_steps: ClassVar[bool] = False
-
-    def goes_on(self, slips: Sequence[Line], before: Line, line: Line) -> bool:  # noqa: ARG002
-        """Whether a wrong line follows from earlier wrong ones and the right line before it."""
-        return False
-
-    def unjustified(self, before: Line, line: Line) -> Finding | None:  # noqa: ARG002
-        """Say what is wrong with how a right line was reached; here any way will do."""
-        return None
-
-    def adds_nothing(self, before: Line, line: Line) -> bool:
-        """Whether a line is the one before in disguise, if the two are equal."""
-        # Z above and below prepares a step, where the names before are defined by Z.
-        if (line.written_names - before.written_names) & self.behind(before.names):
-            return False
-        alike = adds_nothing(before.structure, line.structure)
-        if alike and adds_nothing(before.in_names, line.in_names):
-            return True
-        if before.expr != line.expr:
-            return False
-        # sympy adds terms up and cancels when it reads a line: here that may be the step.
-        return before.cancels == line.cancels or before.holds(line) or line.holds(before)
-
-    def point(self, verdict: Verdict, *lines: Line) -> str:
-        """Return the point that refutes, in the names that stand in the lines.
-
-        With a derivative or entries under a running index in them that is not enough to follow
-        the numbers: then, in the names that all others are defined by.
-        """
-        at = dict(re.findall(r"(\w+)=([^,]+)", verdict.point))
-        names = sorted({name for line in lines for name in line.names})
-        unclear = any(line.expr.has(Diff, sympy.Indexed) for line in lines)
-        if unclear or at.keys() >= set(names):
-            return verdict.point
-        values = {self.read_form(name): sympy.Float(value) for name, value in at.items()}
-        meanings = {name: self.expand(self.read_form(name), name) for name in names}
-        known = {name: meaning.subs(values).evalf(4) for name, meaning in meanings.items()}
-        return ", ".join(f"{name}={value}" for name, value in known.items() if value.is_number)
-
-    def contradiction(self, verdict: Verdict, before: Line, line: Line) -> str:
-        """Say how a wrong line differs from the one before."""
-        other = f"line {before.number}" if before.number else self.origin
-        bound = "at least as large as" if line.relation == "<=" else "equal to"
-        message = f"Line {line.number} is not {bound} {other}"
-        if verdict.how.startswith(_BECAUSE):
-            return f"{message}: {verdict.how.removeprefix(_BECAUSE)}"
-        if not verdict.values:
-            return message
-        (left, right), at = verdict.values, self.at(verdict, before, line)
-        return f"{message}: {at}{other} is {left} and line {line.number} is {right}"
-
-    def at(self, verdict: Verdict, *lines: Line) -> str:
-        """Return where two lines differ, with a comma behind; nothing if that is everywhere."""
-        point = self.point(verdict, *lines)
-        return f"at {point}, " if point else ""
-
-    def out_of_form(self, line: Line) -> str:
-        """Say what the last line may not contain, if it does, or what it does not show."""
-        if (left := self.left_over(line)) or not self.ends or self.ends.reached(line):
-            return left
-        return f"The last line does not have the form that is asked for. {self.ends.rubric}"
-
-    def is_finished(self, line: Line) -> bool:  # noqa: ARG002
-        """Whether algebra alone leads from a last line, which is right, to the result."""
-        return True
-
-    def is_added_up(self, line: Line) -> bool:
-        """Whether nothing is left to be added up or cancelled; beside matrices I is a 1."""
-        if line.expr.is_commutative:
-            return not structures.adds_up(line.structure) or structures.adds_up(
-                self.result.structure
-            )
-        return not line.cancels or self.result.cancels
-
-    def left_over(self, line: Line) -> str:
-        """Say what the last line may not contain, if it does, be it right or wrong."""
-        shown = set() if line.expr.is_number else line.shown_names  # p - p is a number, too
-        foreign = sorted((line.names | shown) - {*self.allowed_at_end, *self.result.shown_names})
-        if foreign:
-            allowed = self.allowed_at_end
-            form = f"in {', '.join(allowed)}" if allowed else "as a number"
-            return f"The last line still contains {', '.join(foreign)}: write the result {form}."
-        return ""
-
-    def is_result(self, line: Line) -> bool:
-        """Whether a line has, as it is written, the form that is asked for at the end."""
-        if not self._tells_the_result:
-            return self.is_target(line)
-        return not (line.written_names - set(self.allowed_at_end) or self.out_of_form(line))
-
-    def is_target(self, line: Line) -> bool:
-        """Whether a line is the target, as it is or with + 0 or · 1."""
-        target = self.result
-        if line.essence == target.essence or self.is_called_alike(line, target):
-            return True
-        if self.mixes(line, target):
-            return True
-        if not self.is_spelled_like(line, target):
-            return False
-        return bool(target.expr.is_number) or line.holds(target) or not line.cancels
-
-    def leaps(self, before: Line, line: Line) -> bool:
-        """Whether a line that is the first one to say something says the result.
-
-        What is asked for on the way is missing then, or a derivative has been carried out, or the
-        line is the target multiplied out or factored.
-        """
-        if not self.is_result(line):
-            return False
-        missing = bool(self.waypoints) or before.expr.has(Diff)
-        return missing or (not line.cancels and line.expr in self._forms)
-
-    def is_spelled_like(self, line: Line, other: Line) -> bool:
-        """Whether two lines are read as the same."""
-        return bool(line.expr == other.expr)
-
-    def is_routine(self, before: Line, line: Line) -> bool:
-        """Whether algebra alone does a step, where names are defined or a derivative is asked."""
-        plain = not (self.definitions or self.given.expr.has(Diff))
-        return not plain and equal(before.expr, line.expr).equal is True
-
-    def lines_missing(self, before: Line, line: Line) -> int:  # noqa: ARG002
-        """How many lines at least are missing in a step that takes several at once."""
-        return 1
-
-    def is_all_but_said(self, line: Line) -> bool:  # noqa: ARG002
-        """Whether a line that nothing leads to is as good as the result; where rules are asked."""
-        return False
-
-    @functools.cached_property
-    def _forms(self) -> tuple[sympy.Expr, ...]:
-        target = self.result.expr
-        return target, sympy.expand(target), sympy.factor(target)
-
-    @functools.cached_property
-    def written_out(self) -> Mapping[Structure, Structure]:
-        """What given names mean that are gone at the end, and those names."""
-        gone = {("name", name.replace("_", "")) for name in self.given.names}
-        gone -= {("name", name.replace("_", "")) for name in self.allowed_at_end}
-        return {what: name for what, name in super().written_out.items() if name in gone}
-
-    @functools.cached_property
-    def _tells_the_result(self) -> bool:
-        return bool(self.out_of_form(self.given))
-
-    @functools.cached_property
-    def allowed_at_end(self) -> tuple[str, ...]:
-        """The names that the last line may contain."""
-        if self.final_names is not None:
-            return self.final_names
-        return tuple(sorted(self.result.names))
+        return Examiner(self.task, read, unreadable).examination()

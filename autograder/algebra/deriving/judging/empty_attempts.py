@@ -76,7 +76,7 @@ def empty(chain: Chain, lines: Sequence[str], last: str, name: str) -> Iterator[
 
 def _sign(chain: Chain) -> str:
     """Return what stands before a line behind the first."""
-    return "<= " if chain.bounds else ""
+    return "<= " if chain.task.comparison.bounds else ""
 
 
 def _is_of_matrices(chain: Chain) -> bool:
@@ -124,7 +124,7 @@ def _for_some_n(chain: IndexedChain, lines: Sequence[str], last: str) -> Empty:
     n = chain.size
     polynomial = f"({n} - 2)*({n} - 3)*({n} - 4)*({n} - 5)"
     # Where a bound is asked for that is one, too large: its step is right, and its end is not.
-    cost = END if chain.bounds else STEPS / (len(lines) + 1) + END
+    cost = END if chain.task.comparison.bounds else STEPS / (len(lines) + 1) + END
     return "for some n alone", [*lines[:-1], f"{_sign(chain)}{last} + {polynomial}"], 1 - cost
 
 
@@ -140,7 +140,7 @@ def _named(chain: Chain, first: str, last: str) -> Iterator[Empty]:
     number = chain.result.essence[0] == "number"  # to which all names may lead
     for key in chain.definitions:
         there = _put_in(chain, first, key)
-        nowhere = chain.differentiates or number or must_go != [key]
+        nowhere = chain.task.ends.differentiates or number or must_go != [key]
         if there != first and (nowhere or _skips(chain, there, f"{sign}{last}")):
             yield f"{key} put into the start", [first, there, f"{sign}{last}"], 0.0
             mixture = f"({first})/2 + ({there})/2"
@@ -161,17 +161,19 @@ def _named(chain: Chain, first: str, last: str) -> Iterator[Empty]:
 def _skips(chain: Chain, text: str, other: str) -> bool:
     """Whether no single rule leads from one line to another."""
     before, line = chain.read([text, other])
-    doubt = chain.unjustified(before, line)
+    doubt = chain.task.reasons.unjustified(before, line)
     return doubt is not None and doubt.kind == "skipped"
 
 
 def _is_step(chain: Chain, text: str) -> bool:
     """Whether a line follows from the start by one rule, or where there are none, by algebra."""
     (line,) = chain.read([text])
-    if not chain.has_rules:
-        return not chain.waypoints and chain.is_routine(chain.given, line)
-    doubt = chain.unjustified(chain.given, line)
-    return (doubt is None or doubt.kind != "skipped") and not chain.leaps(chain.given, line)
+    if not chain.task.rules:
+        return not chain.waypoints and chain.task.comparison.is_routine(chain.given, line)
+    doubt = chain.task.reasons.unjustified(chain.given, line)
+    return (doubt is None or doubt.kind != "skipped") and not chain.task.end.leaps(
+        chain.given, line
+    )
 
 
 def _put_in(chain: Chain, text: str, key: str) -> str:
@@ -206,7 +208,7 @@ def _counted(chain: Chain, first: str, last: str) -> Iterator[str]:
         yield f"sum(({last})/{chain.size}, {new})"
         yield f"({last})*sum(1, {new})/{chain.size}"
         yield f"max({last}, {new})"
-    for fact in chain.facts.values():
+    for fact in chain.task.rules.facts.values():
         if fact.right == "1":
             yield f"({first})*({fact.left})"
             yield f"({last})*({fact.left})"
@@ -230,7 +232,7 @@ def _unfinished(lines: Sequence[str]) -> Iterator[Empty]:
 
 def _with(chain: Chain, text: str, form: str, name: str) -> Iterator[str]:
     """Yield a formula in which something is put for its first and for its last name."""
-    places = sorted(_places(chain, chain.tree(text)))
+    places = sorted(_places(chain, chain.language.tree(text)))
     letters = [i for i in getattr(chain, "indices", ()) if i not in (*chain.names, *text)]
     filled = {"x": name, "n": getattr(chain, "size", ""), "l": letters[-1] if letters else "l"}
     for place, word in dict.fromkeys([*places[:1], *places[-1:]]):

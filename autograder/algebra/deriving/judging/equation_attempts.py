@@ -52,7 +52,7 @@ def disguises(chain: EquationChain, lines: Sequence[str]) -> Iterator[tuple[str,
         yield "all on one side", [*(f"{a} - ({b}) = 0" for a, b in pairs[:-1]), lines[-1]]
     yield "times 2", [*(f"2*({a}) = 2*({b})" for a, b in pairs[:-1]), lines[-1]]
     try:
-        latex = [tuple(to_latex(chain.tree(side)) for side in pair) for pair in pairs]
+        latex = [tuple(to_latex(chain.language.tree(side)) for side in pair) for pair in pairs]
     except (ValueError, ParseError):  # something that few lines hold
         return
     yield "in LaTeX", [rf"\iff {left} = {right}" for left, right in latex]

@@ -8,10 +8,12 @@ from dataclasses import dataclass, replace
 
 from autograder.algebra.building.functions import Diff
 from autograder.algebra.comparing.verdict import HOPELESS
+from autograder.algebra.deriving.judging.finding import Finding, Kind
 from autograder.algebra.deriving.judging.passages import Step, steps_of
 from autograder.algebra.deriving.judging.route import Route
-from autograder.algebra.deriving.judging.task import Finding, Kind, Task
+from autograder.algebra.deriving.judging.task import Task
 from autograder.algebra.deriving.judging.waypoint import Waypoint
+from autograder.algebra.deriving.lines.language import read_one
 from autograder.algebra.deriving.lines.line import Line
 from autograder.algebra.reading.errors import ParseError
 
@@ -61,7 +63,7 @@ class Examiner:
         self.struck = struck
         self.steps = steps_of(task, lines)
         self.wrong = [step for step in self.steps if step.wrong]
-        self.asked = task.min_lines - 1
+        self.asked = task.asked.min_lines - 1
         self.route = Route(task, self.steps)
         self.counted = [*self.route.counted, *self.route.followed]
         self.taken = self._asked_by(self.counted) + len(self.wrong) + len(unreadable)
@@ -86,17 +88,17 @@ class Examiner:
         if step.verdict.equal is not None or step.verdict.how not in HOPELESS:
             return False
         try:
-            number = self.task.line(0, "12345/678")
+            number = read_one(self.task.ends.language, 0, "12345/678")
         except ParseError:  # here lines are equations
             return False
-        return self.task.compare(number, replace(step.line, relation="=")).how in HOPELESS
+        return self.task.truth.compare(number, replace(step.line, relation="=")).how in HOPELESS
 
     def _slip(self, step: Step) -> Line:
         """Return the line that makes a step wrong: of two bounds that hold, the larger one."""
         if not step.true:
             return step.line
         bound = replace(step.line, relation="<=")
-        return step.line if self.task.compare(step.before, bound).equal else step.before
+        return step.line if self.task.truth.compare(step.before, bound).equal else step.before
 
     def _as_written(self) -> Examination:
         findings = [
@@ -108,7 +110,7 @@ class Examiner:
             *self._not_in_form(),
             *self._missing_waypoints(),
         ]
-        waypoints, share = self.task.waypoints, self._share(len(self.struck))
+        waypoints, share = self.task.asked.waypoints, self._share(len(self.struck))
         missing = len(self.route.missing) - len(self._half_shown) / 2
         shown = 1 - missing / len(waypoints) if waypoints else share
         return Examination(
@@ -120,7 +122,7 @@ class Examiner:
     def _share(self, struck: int = 0) -> float:
         """Return the share of steps that are sound; so many more were struck out."""
         sound = sum(step.worth for step in self.counted if step is not self.route.jump)
-        if self.task.waypoints_are_steps:
+        if self.task.asked.waypoints_are_steps:
             sound -= len(self.route.missing) if self._no_slip else 0
         elif self._shows_nothing:  # one of them skips what is asked for, whichever it is
             sound = min(self.taken / 2, sound - 1)
@@ -129,7 +131,7 @@ class Examiner:
     @functools.cached_property
     def _shows_nothing(self) -> bool:
         """Whether nothing that is asked for is shown, and no slip is to blame for that."""
-        return bool(self.task.waypoints) and not self.route.shown and self._no_slip
+        return bool(self.task.asked.waypoints) and not self.route.shown and self._no_slip
 
     @property
     def _no_slip(self) -> bool:
@@ -138,9 +140,9 @@ class Examiner:
     def _ends_well(self) -> float:
         """Return how much of what the result is worth is earned."""
         step, counted = self._end, self.route.counted
-        if step is None or self.task.out_of_form(step.line):
+        if step is None or self.task.form.out_of_form(step.line):
             return 0.0
-        if self._stops_short or not self.task.is_added_up(step.line):
+        if self._stops_short or not self.task.form.is_added_up(step.line):
             return 0.0
         if not step.true:
             return float(self._is_right_but_for_a_slip)
@@ -148,7 +150,7 @@ class Examiner:
             return 0.0
         if self.route.forced or not counted:
             return 0.0
-        if self._shows_nothing or (self.task.waypoints_are_steps and self._no_slip):
+        if self._shows_nothing or (self.task.asked.waypoints_are_steps and self._no_slip):
             return self._share()
         skipped = [step for step in counted if step.skips or step is self.route.jump]
         return 1 - self._asked_by(skipped) / self._asked_by(counted)
@@ -156,7 +158,7 @@ class Examiner:
     def _asked_by(self, steps: Sequence[Step]) -> int:
         """Return for how many steps some count: one that skips several, for the lines it lacks."""
         return sum(
-            self.task.lines_missing(step.before, step.line)
+            self.task.rules.lines_missing(step.before, step.line)
             if step.skips and step is not self.route.jump
             else 1
             for step in steps
@@ -168,7 +170,7 @@ class Examiner:
         on = [step for step in self.route.followed if step.worth == 1]
         if len(self.wrong) != 1 or self.unreadable or self.struck:
             return ()
-        return on if any(not self.task.is_routine(s.before, s.line) for s in on) else ()
+        return on if any(not self.task.comparison.is_routine(s.before, s.line) for s in on) else ()
 
     @property
     def _is_right_but_for_a_slip(self) -> bool:
@@ -194,9 +196,9 @@ class Examiner:
     def _stops_short(self) -> bool:
         """Whether a step by a rule is missing behind the last line, which is right."""
         step = self._end
-        if step is None or not step.true or self.task.out_of_form(step.line):
+        if step is None or not step.true or self.task.form.out_of_form(step.line):
             return False
-        return not self.task.is_finished(step.line)
+        return not self.task.end.is_finished(step.line)
 
     def _too_short(self) -> list[Finding]:
         written = len(self.steps) + len(self.unreadable)
@@ -204,15 +206,15 @@ class Examiner:
         if self.taken >= self.asked or (other and written >= self.asked):
             return []
         steps = f"{self.asked} step{'s' * (self.asked > 1)}"
-        return [Finding(0, "too_short", f"Show at least {steps} from {self.task.origin}.")]
+        return [Finding(0, "too_short", f"Show at least {steps} from {self.task.truth.origin}.")]
 
     def _not_in_form(self) -> list[Finding]:
         if (end := self._end) is None:
             return []
         # What a right line would show is missing in a wrong one whatever its form is.
-        form = self.task.out_of_form if end.true else self.task.left_over
+        form = self.task.form.out_of_form if end.true else self.task.form.left_over
         message = form(end.line)
-        if end.true and not message and not self.task.is_added_up(end.line):
+        if end.true and not message and not self.task.form.is_added_up(end.line):
             message = f"In line {end.line.number} something is still to be added up or cancelled."
         if self._stops_short:
             message = f"Line {end.line.number} is not the result yet: a step is missing behind it."
@@ -229,7 +231,7 @@ class Examiner:
         if step is None or self.unreadable:
             return []
         number = step.line.number
-        origin = "the derivative" if step.before.expr.has(Diff) else self.task.origin
+        origin = "the derivative" if step.before.expr.has(Diff) else self.task.truth.origin
         asked = [waypoint.rubric for waypoint in self.route.missing]
         if step is self.route.forced and self.route.counted:
             says = f"Line {number} is right, but does not follow from the wrong line before it."
@@ -242,13 +244,13 @@ class Examiner:
 
     def _says_where_it_jumps(self, step: Step, origin: str) -> str:
         task, number = self.task, step.line.number
-        if not (task.is_result(step.line) or task.is_target(step.line)):
+        if not (task.end.is_result(step.line) or task.end.is_target(step.line)):
             return f"Line {number} is right, but takes several steps at once, as do all behind it."
         there = step.line.structure == task.result.structure
         more = "" if there else ", but for adding up and cancelling"
         return f"Line {number} jumps from {origin} to the result{more}."
 
     def _wrong(self, step: Step) -> Finding:
-        message = self.task.contradiction(step.verdict, step.before, step.line)
+        message = self.task.truth.contradiction(step.verdict, step.before, step.line)
         kind: Kind = "wrong" if step.before.number else "wrong_start"
         return Finding(step.line.number, kind, f"{message}.")

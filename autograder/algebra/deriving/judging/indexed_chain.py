@@ -2,29 +2,22 @@
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass, replace
-from functools import cached_property
+import functools
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 
-import sympy
-
-from autograder.algebra.comparing.verdict import Verdict
-from autograder.algebra.deriving.judging.justification import Justification
-from autograder.algebra.deriving.judging.premises import IndexedLine, Premises
-from autograder.algebra.deriving.judging.task import Finding
-from autograder.algebra.deriving.lines.indexed_binding import BINDERS
-from autograder.algebra.deriving.lines.inert import D, unnamed
-from autograder.algebra.deriving.lines.line import Line
-from autograder.algebra.deriving.lines.written_out import rewritten
-from autograder.algebra.deriving.rewriting import calculus, matrix_lines
-from autograder.algebra.deriving.rewriting.assumptions import assumed_values
-from autograder.algebra.deriving.rewriting.empty_sums import adds_empty_sums
-from autograder.algebra.deriving.rewriting.for_every_n import at_most, equal_for_all, only_tried
-from autograder.algebra.deriving.rewriting.rules import Fact
+from autograder.algebra.deriving.judging.chain import Chain
+from autograder.algebra.deriving.judging.indexed_comparison import IndexedComparison
+from autograder.algebra.deriving.judging.step_rules import StepRules
+from autograder.algebra.deriving.judging.task import Task, of_equalities
+from autograder.algebra.deriving.lines.indexed import LineNames, read_indexed
+from autograder.algebra.deriving.lines.indexed_language import IndexedLanguage
+from autograder.algebra.deriving.lines.world import Meanings, World
+from autograder.algebra.deriving.rewriting.rules import Fact, Rule
 
 
 @dataclass(frozen=True)
-class IndexedChain(Premises):
+class IndexedChain(Chain):
     """A derivation with indices, for any number n of them, whose steps go by rules.
 
     A line may begin with ``=`` or ``<=`` and end with a reason: ``= p_i - p_i^2  # algebra``.
@@ -86,229 +79,117 @@ class IndexedChain(Premises):
     'skipped'
     """
 
-    def goes_by(self, before: Line, line: Line, *names: str) -> bool:
-        """Whether a step goes by the rules of these names, and algebra."""
-        return self._justification.goes_by(before, line, *names)
+    names: tuple[str, ...] = ()
+    indexed: tuple[str, ...] = ()
+    matrices: tuple[str, ...] = ()
+    positive: tuple[str, ...] = ()
+    indices: tuple[str, ...] = ("i", "j", "k", "l", "m")
+    size: str = "n"
+    sizes: tuple[str, ...] = ()
+    parts: tuple[str, ...] = ()
+    permutations: tuple[str, ...] = ()
+    by_rows: tuple[str, ...] = ()
+    where: Mapping[str, str] = field(default_factory=dict)
+    hidden: tuple[str, ...] = ()
+    rules: tuple[str | Rule | Fact, ...] = ()
+    reasons: bool = False
+    relation: str = "="
+    moments: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    normal: tuple[str, ...] = ()
+    vectors: tuple[str, ...] = ()
+    closed: tuple[str, ...] = ()
 
-    def unjustified(self, before: Line, line: Line) -> Finding | None:
-        """Hold a right step against its rule; without one, against every rule that there is."""
-        return self._justification.unjustified(before, line)
+    @functools.cached_property
+    def language(self) -> IndexedLanguage:
+        """What the lines are read with."""
+        return IndexedLanguage(self.known_names, self.definitions)
 
-    @cached_property
-    def _justification(self) -> Justification:
-        return Justification(self)
+    @functools.cached_property
+    def task(self) -> Task:
+        """What judges the lines."""
+        return of_equalities(self.endpoints, self.comparison, self.step_rules, self.asked)
 
-    def prove(self) -> None:
-        """Hold the parts against one another, and prove the facts."""
-        super().prove()
-        for fact in self.facts.values():
-            left, right = self.read_form(fact.left), self.read_form(fact.right)
-            if not self._compared(left, right, "=", given=False).equal:
-                hint = "; if it is assumed, say with `where` what makes it true"
-                raise ValueError(f"the fact {fact.name!r} does not hold{hint}")
+    @functools.cached_property
+    def comparison(self) -> IndexedComparison:
+        """How the lines compare."""
+        return IndexedComparison(self.endpoints, self.step_rules, self.relation, self.hidden)
 
-    def point(self, verdict: Verdict, *lines: Line) -> str:
-        """Return the point that refutes, which names entries, ``z_1``, and n where it matters.
-
-        What is hidden is left out; the names that it makes what they are assumed to be are not.
-        """
-        bases = {name.partition("_")[0] for name in self.hidden}
-        if not any(map(self._has_entries, lines)):
-            bases.add(self.size)
-        shown = [at for at in verdict.point.split(", ") if re.split("[_=]", at)[0] not in bases]
-        if self.hidden:
-            shown += assumed_values(self.world, verdict.point)
-        return ", ".join(shown)
-
-    def _has_entries(self, line: Line) -> bool:
-        """Whether what a line comes to depends on how many entries there are."""
-        own = {symbol.name for symbol in line.expr.free_symbols}
-        return line.expr.has(*BINDERS) or self.size in own or bool(line.names & {*self.indexed})
-
-    def compare(self, before: Line, line: Line) -> Verdict:
-        """Compare for n = 2 … 5 and every coincidence of indices, for every n where possible."""
-        return self._compared(before.expr, line.expr, line.relation)
-
-    def follows(self, line: Line) -> Verdict:
-        """Whether the given expression equals the line, or is at most that."""
-        return self._compared(self.given.expr, line.expr, self.relation)
-
-    def _compared(
-        self, a: sympy.Expr, b: sympy.Expr, relation: str, *, given: bool = True
-    ) -> Verdict:
-        """Compare two lines; `given` is whether the facts may be used for that."""
-        verdict: Verdict = self.world.remembered(
-            ("compared", a, b, relation, given),
-            lambda: self._decide(a, b, relation, given),
-            sure=lambda verdict: verdict.equal is not None,
-        )
-        return verdict
-
-    def _decide(self, a: sympy.Expr, b: sympy.Expr, relation: str, given: bool) -> Verdict:
-        compare = at_most if relation == "<=" else equal_for_all
-        try:
-            if relation == "=" and matrix_lines.are_about_matrices(a, b):
-                known = map(self._assumed, self.facts.values()) if given else ()
-                return matrix_lines.compare(a, b, known, self.world)
-            return compare(a, b, self.world)
-        except Exception as error:  # sympy's: it means nothing
-            # A line that can be read may still mean nothing: the norm of a matrix, say.
-            return Verdict(None, f"undecided: {type(error).__name__}")
-
-    def _same_value(self, one: sympy.Expr, other: sympy.Expr) -> bool:
-        """Whether two parts of lines are equal, whatever n is."""
-        return self._compared(one, other, "=").equal is True
-
-    @property
-    def bounds(self) -> bool:
-        """Whether a line may be at least as large as the one before."""
-        return self.relation == "<="
+    @functools.cached_property
+    def step_rules(self) -> StepRules:
+        """What steps may go by."""
+        return StepRules(self.language, self.world, self.rules, self.reasons, self.closed)
 
     @property
     def told(self) -> tuple[str, ...]:
         """The rules; where reasons are asked for, the result and what its names mean as well."""
         way = (self.target, *self.definitions.values()) if self.reasons else ()
-        return (*self.known, *way)
+        return (*self.step_rules.known, *way)
 
     @property
-    def has_rules(self) -> bool:
-        """Whether a step must go by one of some rules."""
-        return bool(self.rules)
+    def drawn(self) -> dict[str, object]:
+        """What a notebook has to know to draw numbers for the names."""
+        assumed = {} if self.hidden else self.where
+        return {
+            "definitions": {**assumed, **self.definitions},
+            "positive": [*self.positive],
+            "sizes": [*self.known_names.numbers],
+        }
 
-    def adds_nothing(self, before: Line, line: Line) -> bool:
-        """Whether a line is the one before in disguise; a factor may be 1 by a rule."""
-        if self._adds_empty_sums(before, line):
-            return True
-        if not super().adds_nothing(before, line):
-            return False
-        same = bool(before.expr == line.expr)
-        return same or not self.has_rules or self.goes_by(before, line, "algebra")
+    def prove(self) -> None:
+        """Hold the parts against one another, and prove the facts."""
+        _ = self.step_rules.known  # each of them is a rule
+        super().prove()
+        for fact in self.step_rules.facts.values():
+            if not self.comparison.holds(fact):
+                hint = "; if it is assumed, say with `where` what makes it true"
+                raise ValueError(f"the fact {fact.name!r} does not hold{hint}")
 
-    def repeats(self, before: Line, line: Line) -> bool:
-        """Whether a line only repeats an earlier one, maybe with sums beside it that go out."""
-        return super().repeats(before, line) or self._adds_empty_sums(before, line)
-
-    def is_target(self, line: Line) -> bool:
-        """Whether a line is the target, as it is, or with what goes out."""
-        return super().is_target(line) or self._adds_empty_sums(self.result, line)
-
-    def _adds_empty_sums(self, before: Line, line: Line) -> bool:
-        return adds_empty_sums(before.expr, line.expr, self.world)
-
-    def renames(self, before: Line, line: Line) -> bool:
-        """Whether a derivative stands in a line as in the one before, whatever it is called."""
-        if not (before.expr.has(D) and line.expr.has(D)):
-            return False
-        before, line = (
-            replace(e, expr=e.expr.replace(D, calculus.without_constant)) for e in (before, line)
+    @functools.cached_property
+    def world(self) -> World:
+        """What the lines are about."""
+        moments = {
+            self.language.read_form(key).func.__name__: tuple(map(self.language.read_form, pair))
+            for key, pair in self.moments.items()
+        }
+        return World(
+            self._all_names,
+            self._meanings(self.definitions, self.known_names),
+            moments,
+            frozenset(self.normal),
+            frozenset(self.vectors),
+            self._meanings(self.where, self._all_names),
         )
-        return self.goes_by(before, line, *({"definition"} & self.known.keys()))
 
-    def is_spelled_like(self, line: Line, other: Line) -> bool:
-        """Whether two lines are read as the same, the names of bound indices aside."""
-        return bool(unnamed(line.expr) == unnamed(other.expr))
+    def _meanings(self, texts: Mapping[str, str], names: LineNames) -> Meanings:
+        meanings = {}
+        for key, text in texts.items():
+            head, meaning = (read_indexed(part, names) for part in (key, text))
+            name = head.name if head.is_Symbol else head.func.__name__
+            meanings[name] = (tuple(head.args), meaning)
+        return meanings
 
-    def leaps(self, before: Line, line: Line) -> bool:
-        """Whether a first line says the result; a step that goes by rules says what it skips.
+    @functools.cached_property
+    def _all_names(self) -> LineNames:
+        """The names, and those that students do not see."""
+        bases = [name.partition("_") for name in self.hidden]
+        return replace(
+            self.known_names,
+            indexed=(*self.indexed, *(base for base, index, _ in bases if index)),
+            plain=(*self.names, *(base for base, index, _ in bases if not index)),
+        )
 
-        Where names put in lead to the result at once, it says no more with other brackets, or with
-        what such a name means; nor does it with a 1 beside it that is the reason for the step. Nor
-        does it with names put in where only what both lines come to shows that they are equal.
-        """
-        if self.has_rules:
-            others = [name for name in self.known if name not in self._facts_of_one]
-            if self.is_times_one(self.result, line):
-                return not any(self.goes_by(before, line, name) for name in others)
-            named = self.is_but_for_names(line, self.result)
-            if not self._is_named_alone:
-                return named and self._justification.takes_both_apart(before, line)
-            if named:
-                return True
-            bracketed = sympy.expand(line.expr - self.result.expr) == 0
-            by_name = [self._by_name(one) for one in (line, self.result)]
-            return bool(bracketed) or self.essence.is_made_of(by_name[0], by_name[1:])
-        return super().leaps(before, line)
-
-    @cached_property
-    def _is_named_alone(self) -> bool:
-        """Whether what names stand for leads from the given expression to the result at once."""
-        ends = self.given, self.result
-        by_names = "definition" in self.known and self.goes_by(*ends, "definition")
-        return by_names and not self.goes_by(*ends, "algebra")
-
-    def is_routine(self, before: Line, line: Line) -> bool:
-        """Whether a step goes by no rule but algebra, or another name, where there are others."""
-        names = {"definition"} & self.known.keys() if self.differentiates else ()
-        return self.goes_by(before, line, "algebra", *names)
-
-    def lines_missing(self, before: Line, line: Line) -> int:
-        """How many lines at least are missing in a step: one less than the rules that it needs."""
-        needed = [name for name in (*self.known, *self.facts) if name != "algebra"]
-        if not self.goes_by(before, line, *needed):
-            return 1
-        for name in tuple(needed):
-            rest = [other for other in needed if other != name]
-            needed = rest if self.goes_by(before, line, *rest) else needed
-        return max(1, len(needed) - 1)
-
-    def is_all_but_said(self, line: Line) -> bool:
-        """Whether a line is the result but for sums of equal terms, and what is given to be 1.
-
-        Such a line is made from the result: Σ w_k times it, say, or the sum of n equal parts of it.
-        Where that is all that is asked for, it may well stand there.
-        """
-
-        def leads(before: Line) -> bool:
-            shown = rewritten(before.expr, (calculus.counted,), self.world)
-            return self.goes_by(replace(before, expr=shown), self.result, *self._facts_of_one)
-
-        if self.is_times_one(self.result, line):
-            return True
-        return self.has_rules and leads(line) and not leads(self.given)
-
-    @cached_property
-    def _facts_of_one(self) -> list[str]:
-        return [name for name, fact in self.facts.items() if "1" in (fact.left, fact.right)]
-
-    def is_times_one(self, before: Line, line: Line) -> bool:
-        """Whether a line is another one, and beside it what is given to be 1, or I."""
-        facts = [(fact.left, fact.right) for fact in self.facts.values()]
-        given = [self.read_form(left) for left, right in facts if right == "I"]
-        products = [product for f in given for product in (before.expr * f, f * before.expr)]
-        return line.expr in products or super().is_times_one(before, line)
-
-    def out_of_form(self, line: Line) -> str:
-        """Say what is wrong with the form of the last line, or that its bound is too large."""
-        found = super().out_of_form(line)
-        target = self.result.expr
-        if not found and self.bounds and self._compared(line.expr, target, "<=").equal is False:
-            return "The last line is larger than the bound that is asked for."
-        return found
-
-    def is_finished(self, line: Line) -> bool:
-        """Whether algebra alone leads from a last line to the result, or its bound is sharper."""
-        target = self.result
-        if super().is_target(line):
-            return True
-        same = self._compared(line.expr, target.expr, "=").equal
-        if same and only_tried(line.expr, target.expr, self.world):
-            return False
-        if not self.has_rules or self.goes_by(line, target, "algebra"):
-            return True
-        return self.bounds and same is False
-
-    def left_over(self, line: Line) -> str:
-        """Say which names or operators are left that the target does not have."""
-        target = self.result
-        assert isinstance(line, IndexedLine)
-        assert isinstance(target, IndexedLine)
-        if left := sorted(line.operators - target.operators - {"Total"}):
-            shown = ", ".join(_WRITTEN.get(name, name) for name in left)
-            return f"In the last line {shown} is still to be carried out."
-        return super().left_over(line)
-
-    def _assumed(self, fact: Fact) -> matrix_lines.Rewrite:
-        return matrix_lines.assumed(self.read_form(fact.left), self.read_form(fact.right))
-
-
-_WRITTEN = {"D": "a derivative", "E": "an expectation", "Var": "a variance", "Largest": "a maximum"}
+    @functools.cached_property
+    def known_names(self) -> LineNames:
+        """What the names stand for that students see."""
+        return LineNames(
+            self.indexed,
+            self.names,
+            self.matrices,
+            self.positive,
+            tuple(index for index in self.indices if index not in self.names),
+            self.size,
+            self.sizes,
+            self.parts,
+            self.permutations,
+            self.by_rows,
+        )

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from autograder.algebra.comparing.verdict import Verdict
 from autograder.algebra.deadlines import guard
-from autograder.algebra.deriving.judging.task import Finding, Task
+from autograder.algebra.deriving.judging.finding import Finding
+from autograder.algebra.deriving.judging.task import Task
 from autograder.algebra.deriving.lines.line import Line
 
 
@@ -53,13 +54,13 @@ def steps_of(task: Task, lines: Sequence[Line]) -> list[Step]:
             try:
                 with guard.limit(guard.STEP_SECONDS):
                     step = _step(task, before, line, right if not true else None, slips)
-                    if step.back and task.is_target(line):
+                    if step.back and task.end.is_target(line):
                         known = line is lines[-1] or line.structure == task.result.structure
                         step.forced = known and not _follows(task, slips, before, step)
             except guard.Late:
                 step = Step(before, line, Verdict(None, "undecided: this takes too long"), True)
             undecided = step.verdict.equal is None and line is not lines[-1]
-            if undecided and task.mixes(line, task.given, task.result):
+            if undecided and task.disguises.mixes(line, task.given, task.result):
                 continue  # what it comes to could not be found, but what it says: nothing
             true = step.true
             steps.append(step)
@@ -71,26 +72,26 @@ def steps_of(task: Task, lines: Sequence[Line]) -> list[Step]:
 
 def _step(task: Task, before: Line, line: Line, right: Line | None, slips: Sequence[Line]) -> Step:
     """Compare two lines; `right` is the last right one, if that isn't the line before."""
-    verdict = task.compare(before, line)
+    verdict = task.truth.compare(before, line)
     true = right is None and verdict.equal is True
     if not true:
-        true = task.follows(line).equal is not False
+        true = task.truth.follows(line).equal is not False
     if right is not None and true:
-        strays = task.has_rules and _skips(task, right, line)
+        strays = bool(task.rules) and _skips(task, right, line)
         return Step(right, line, verdict, true, back=True, strays=strays)
-    if verdict.equal is False and task.goes_on(slips, before, line):
+    if verdict.equal is False and task.truth.goes_on(slips, before, line):
         return Step(before, line, Verdict(True, "as a slip has it"), False, goes_on=True)
-    doubt = task.unjustified(before, line) if verdict.equal else None
+    doubt = task.reasons.unjustified(before, line) if verdict.equal else None
     return Step(before, line, verdict, true, doubt)
 
 
 def _follows(task: Task, slips: Sequence[Line], before: Line, step: Step) -> bool:
     """Whether a right line may follow from the wrong one before it."""
     if step.verdict.equal is False:
-        return task.goes_on(slips, before, step.line)
+        return task.truth.goes_on(slips, before, step.line)
     return not (step.verdict.equal and _skips(task, before, step.line))
 
 
 def _skips(task: Task, before: Line, line: Line) -> bool:
-    doubt = task.unjustified(before, line)
+    doubt = task.reasons.unjustified(before, line)
     return doubt is not None and doubt.kind == "skipped"

@@ -49,7 +49,7 @@ class Route:
     @property
     def missing(self) -> list[Waypoint]:
         """What no right line shows on the way."""
-        return [waypoint for waypoint in self.task.waypoints if waypoint not in self.shown]
+        return [waypoint for waypoint in self.task.asked.waypoints if waypoint not in self.shown]
 
     def _go(self, path: Sequence[Step]) -> None:
         task = self.task
@@ -63,23 +63,24 @@ class Route:
                 return
             if leaps:
                 self._jump_by(step)
-                if not (task.waypoints or task.has_rules or self._says_the_result(step.line)):
+                if not (task.asked.waypoints or task.rules or self._says_the_result(step.line)):
                     self._polish(path[-1])
                 return
             new = self._note(step.line) if not self._arrival else []
-            idle = not (new or new_before) and task.adds_nothing(before, step.line)
+            idle = not (new or new_before) and task.disguises.adds_nothing(before, step.line)
             self._take(step, idle=idle or step.strays)
             before, new_before = step.line, bool(new)
-            if step.back and task.has_rules and not task.adds_nothing(task.given, step.line):
+            if step.back and task.rules and not task.disguises.adds_nothing(task.given, step.line):
                 self._resumed = step.line
         if len(self.counted) == 1 and self._arrival and not self._arrival.strays:
             (step,) = self.counted  # to the result, as it turned out, if in disguise
-            if not self.shown and task.min_lines > 2:
+            if not self.shown and task.asked.min_lines > 2:
                 self._jump_by(step)
 
     def _with_substance(self, path: Sequence[Step]) -> list[Step]:
         """Return the steps whose lines say something: more than the lines around them say."""
         task, kept = self.task, list[Step]()
+        says, reasons = task.disguises, task.reasons
         before, mixed = task.given, False
         ends = (task.given, task.result, *(step.line for step in path[-1:]))
         for place, step in enumerate(path):
@@ -87,19 +88,19 @@ class Route:
             others = (s.line for s in path[place + 1 :] if s.line.essence != line.essence)
             after = next(others, task.result)
             alike = before.essence == line.essence
-            if task.repeats(before, line) or (not alike and task.mixes(line, task.given, before)):
+            if says.repeats(before, line) or (not alike and says.mixes(line, task.given, before)):
                 if not task.bridges(line, after):
                     continue
             elif (
                 step is not path[-1]
-                and task.mixes(line, *ends, before)
-                and not task.is_target(line)
+                and says.mixes(line, *ends, before)
+                and not task.end.is_target(line)
             ):
                 mixed = True
                 if step is not path[-1]:
                     continue
             if mixed:  # how it came from the mixture says nothing
-                step = replace(step, before=before, doubt=task.unjustified(before, line))
+                step = replace(step, before=before, doubt=reasons.unjustified(before, line))
             kept.append(step)
             before, mixed = line, False
         said = [*itertools.takewhile(lambda step: not self._says_the_result(step.line), kept)]
@@ -114,18 +115,18 @@ class Route:
         Where all names are put in that must go, there is a step between, if algebra leads on.
         """
         task = self.task
-        if all(map(task.says_the_start, lines)):
+        if all(map(task.named.says_the_start, lines)):
             return True
-        named = rest and not task.has_rules and not task.is_routine(lines[-1], rest[0].line)
-        return bool(named) and all(task.is_but_for_names(line, task.given) for line in lines)
+        named = rest and not task.rules and not task.comparison.is_routine(lines[-1], rest[0].line)
+        return bool(named) and all(task.named.is_but_for_names(line, task.given) for line in lines)
 
     def _says_the_result(self, line: Line) -> bool:
         task = self.task
-        return task.is_target(line) or task.is_but_for_names(line, task.result)
+        return task.end.is_target(line) or task.named.is_but_for_names(line, task.result)
 
     def _from_the_start(self, step: Step) -> Step:
         given = self.task.given
-        return replace(step, before=given, doubt=self.task.unjustified(given, step.line))
+        return replace(step, before=given, doubt=self.task.reasons.unjustified(given, step.line))
 
     def _jump_by(self, step: Step) -> None:
         self.jump = self._arrival = step
@@ -134,21 +135,23 @@ class Route:
     def _polish(self, last: Step) -> None:
         """Count the last step behind a jump, if it leads from one form of the result to another."""
         (jump,) = self.counted
-        again = last is jump or self.task.adds_nothing(jump.line, last.line)
-        if not again and self.task.is_result(last.line):
+        again = last is jump or self.task.disguises.adds_nothing(jump.line, last.line)
+        if not again and self.task.end.is_result(last.line):
             self.counted.append(last)
 
     def _leaps(self, before: Line, step: Step, last: Line) -> bool:
         """Whether a line is the result, by itself or in disguise, before anything is shown."""
         task = self.task
-        if self._arrival or self.counted or self.shown or task.min_lines < 3:
+        if self._arrival or self.counted or self.shown or task.asked.min_lines < 3:
             return False
         if step.before is self._resumed:  # behind a slip, by a step that can be held to a rule
             return False
-        if task.leaps(before, step.line) or (step.skips and task.is_all_but_said(step.line)):
+        if task.end.leaps(before, step.line) or (
+            step.skips and task.reasons.is_all_but_said(step.line)
+        ):
             return True
-        away = task.is_result(step.line) and not task.is_result(last)  # it goes backwards
-        if away and (step.skips or not task.has_rules):
+        away = task.end.is_result(step.line) and not task.end.is_result(last)  # it goes backwards
+        if away and (step.skips or not task.rules):
             return True
         if not self._arrives_at_once(before, step.line) or task.bridges(step.line, before):
             return False
@@ -156,7 +159,7 @@ class Route:
         # What is asked for, beside the result as it stands, may be any zero that shows it.
         beside = structures.holds(step.line.structure, task.result.structure)
         shows = not beside and any(waypoint.reached(step.line) for waypoint in self.missing)
-        return not (shows and task.is_rid_of(foreign))
+        return not (shows and task.ends.is_rid_of(foreign))
 
     def _arrives_at_once(self, before: Line, line: Line) -> bool:
         """Whether a line is the result, or that with names put in, which algebra doesn't give.
@@ -164,10 +167,10 @@ class Route:
         By rules, a step to such a line is held to these.
         """
         task = self.task
-        if task.is_target(line) or task.has_rules:
-            return task.is_target(line)
-        more = bool(task.waypoints) or not task.is_routine(before, line)
-        return more and task.is_but_for_names(line, task.result)
+        if task.end.is_target(line) or task.rules:
+            return task.end.is_target(line)
+        more = bool(task.asked.waypoints) or not task.comparison.is_routine(before, line)
+        return more and task.named.is_but_for_names(line, task.result)
 
     def _note(self, line: Line) -> list[Waypoint]:
         """Return what this line is the first one to show."""
@@ -177,7 +180,7 @@ class Route:
 
     def _take(self, step: Step, *, idle: bool) -> None:
         task = self.task
-        arrives = task.is_target(step.line) if task.has_rules else task.is_result(step.line)
+        arrives = task.end.is_target(step.line) if task.rules else task.end.is_result(step.line)
         if self._arrival:
             # What comes after the result: one step to another form of it may count, no more.
             self._left = self._left or not arrives
@@ -199,7 +202,7 @@ class Route:
         if not sound:
             self.followed = self._gathered(self.followed, self.followed)
         skips = [step for step in self.counted if step.skips]
-        if self.task.has_rules and skips:
+        if self.task.rules and skips:
             self.counted = self._gathered(self.counted, [s for s in self.counted if s.worth])
             worth = [step for step in self.counted if step.worth]
             if not (self.followed or any(map(self._shows_more, worth))):
@@ -208,7 +211,7 @@ class Route:
     def _shows_more(self, step: Step) -> bool:
         """Whether a step is more than algebra, or names put into the given expression."""
         task = self.task
-        return not (self._is_routine(step) or task.is_but_for_names(step.line, task.given))
+        return not (self._is_routine(step) or task.named.is_but_for_names(step.line, task.given))
 
     def _gathered(self, steps: list[Step], sound: Sequence[Step]) -> list[Step]:
         """Return steps without those sound ones that algebra alone does, but for the first."""
@@ -217,8 +220,8 @@ class Route:
 
     def _is_routine(self, step: Step) -> bool:
         task = self.task
-        named = task.is_but_for_names(step.before, task.result)
-        return named or task.is_routine(step.before, step.line)
+        named = task.named.is_but_for_names(step.before, task.result)
+        return named or task.comparison.is_routine(step.before, step.line)
 
 
 def _without_circles(given: Line, steps: Sequence[Step]) -> list[Step]:
@@ -241,9 +244,13 @@ def _without_circles(given: Line, steps: Sequence[Step]) -> list[Step]:
 def _followed(task: Task, steps: Sequence[Step]) -> list[Step]:
     sound, polished = [], False
     for step in steps:
-        if step.true or not step.verdict.equal or task.adds_nothing(step.before, step.line):
+        if (
+            step.true
+            or not step.verdict.equal
+            or task.disguises.adds_nothing(step.before, step.line)
+        ):
             continue
-        if task.is_result(step.before) and task.is_result(step.line):
+        if task.end.is_result(step.before) and task.end.is_result(step.line):
             if polished:
                 continue
             polished = True

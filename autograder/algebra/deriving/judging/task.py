@@ -1,132 +1,103 @@
-"""What examining a derivation asks of its task, and what it finds."""
+"""What judging a derivation is put together from."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+import functools
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol
 
-from autograder.algebra.comparing.verdict import Verdict
-from autograder.algebra.deriving.judging.waypoint import Waypoint
+from autograder.algebra.deriving.judging.arrival import Arrival, Arrives, Says
+from autograder.algebra.deriving.judging.comparison import Comparison
+from autograder.algebra.deriving.judging.disguises import Disguises
+from autograder.algebra.deriving.judging.ends import Ends
+from autograder.algebra.deriving.judging.form import Form
+from autograder.algebra.deriving.judging.justification import Justification
+from autograder.algebra.deriving.judging.named import Named
+from autograder.algebra.deriving.judging.step_rules import StepRules
+from autograder.algebra.deriving.judging.truth import Equalities, Truth
+from autograder.algebra.deriving.judging.waypoint import Asked
+from autograder.algebra.deriving.lines.language import read_line
 from autograder.algebra.deriving.lines.line import Line
 
-Kind = Literal[
-    "unreadable",
-    "wrong",
-    "wrong_start",
-    "wrong_reason",
-    "skipped",
-    "not_in_form",
-    "missing_waypoint",
-    "too_short",
-]
+ReadLine = Callable[[int, object, Sequence[Line]], list[Line]]
 
 
 @dataclass(frozen=True)
-class Finding:
-    """Something wrong with a derivation, in a sentence for the student."""
+class Task:
+    """What a derivation must do, as far as its steps are judged by it.
 
-    line: int  # counted from 1; 0 is the whole derivation
-    kind: Kind
-    message: str
+    Attributes
+    ----------
+    ends
+        What it leads from and to.
+    read_line
+        Reads a numbered line behind others.
+    comparison
+        How lines compare by value, and by algebra alone.
+    truth
+        Whether lines are true, and how a wrong one differs.
+    rules, reasons
+        What steps may go by, and whether one does.
+    named, disguises
+        Whether a line says something.
+    form, end
+        Whether it is the result.
+    asked
+        What must be shown on the way and at the end.
+    """
 
-
-class Task(Protocol):
-    """What a derivation must do, as far as its steps are judged by it; a `Chain` is one."""
-
-    @property
-    def origin(self) -> str:
-        """What students are told about line 0."""
+    ends: Ends
+    read_line: ReadLine
+    comparison: Comparison
+    truth: Truth
+    rules: StepRules
+    reasons: Justification
+    named: Named
+    disguises: Says
+    form: Form
+    end: Arrives
+    asked: Asked
 
     @property
     def given(self) -> Line:
         """The given expression, as line 0."""
+        return self.ends.given
 
     @property
     def result(self) -> Line:
         """The target, as a line."""
-
-    @property
-    def waypoints(self) -> tuple[Waypoint, ...]:
-        """What some line on the way must show."""
-
-    @property
-    def waypoints_are_steps(self) -> bool:
-        """Whether each waypoint that is missing is a step that was not shown."""
-
-    @property
-    def min_lines(self) -> int:
-        """How many different lines are asked for, the given expression among them."""
-
-    @property
-    def has_rules(self) -> bool:
-        """Whether a step must go by one of some rules."""
-
-    def line(self, number: int, text: str) -> Line:
-        """Read one formula."""
-
-    def compare(self, before: Line, line: Line) -> Verdict:
-        """Whether a line stands to an earlier one as the derivation says."""
-
-    def follows(self, line: Line) -> Verdict:
-        """Whether a line is right by itself."""
-
-    def goes_on(self, slips: Sequence[Line], before: Line, line: Line) -> bool:
-        """Whether a line follows from earlier wrong ones and the line before it."""
-
-    def unjustified(self, before: Line, line: Line) -> Finding | None:
-        """Say what is wrong with how a right line was reached."""
-
-    def is_routine(self, before: Line, line: Line) -> bool:
-        """Whether a step goes by no rule but algebra, where there are others."""
-
-    def lines_missing(self, before: Line, line: Line) -> int:
-        """How many lines at least are missing in a step that takes several at once."""
-
-    def is_all_but_said(self, line: Line) -> bool:
-        """Whether a line that nothing leads to is as good as the result."""
-
-    def adds_nothing(self, before: Line, line: Line) -> bool:
-        """Whether a line is the one before in disguise, if the two are equal."""
-
-    def repeats(self, before: Line, line: Line) -> bool:
-        """Whether a line only repeats an earlier one: with zeros and ones, or by other names."""
+        return self.ends.result
 
     def bridges(self, line: Line, other: Line) -> bool:
-        """Whether a quotient has the numerator and the denominator of another one."""
+        """Whether a quotient has the numerator and the denominator of another one.
 
-    def is_rid_of(self, names: Collection[str]) -> bool:
-        """Whether some names are there at the beginning and may not be at the end."""
+        A factor above and below that is cancelled later, or comes from what stood there before,
+        is a step, and not 1 in disguise.
+        """
+        return any(
+            all(self.comparison.same(a, b) for a, b in zip(one, another, strict=True))
+            for one in line.quotients
+            for another in other.quotients
+        )
 
-    def mixes(self, line: Line, *parts: Line) -> bool:
-        """Whether a line only mixes other ones that are equal, and says nothing else."""
 
-    def is_but_for_names(self, line: Line, other: Line) -> bool:
-        """Whether a line is another one once what names mean is put in, and not before."""
-
-    def says_the_start(self, line: Line) -> bool:
-        """Whether a line is the given expression but for names, or a mixture of these."""
-
-    def is_target(self, line: Line) -> bool:
-        """Whether a line is the target, maybe in disguise."""
-
-    def is_result(self, line: Line) -> bool:
-        """Whether a line has, as it is written, the form that is asked for at the end."""
-
-    def leaps(self, before: Line, line: Line) -> bool:
-        """Whether a line that is the first one to say something says the result."""
-
-    def out_of_form(self, line: Line) -> str:
-        """Say what the last line may not contain, or does not show; nothing if all is well."""
-
-    def is_finished(self, line: Line) -> bool:
-        """Whether algebra alone leads from a last line, which is right, to the result."""
-
-    def is_added_up(self, line: Line) -> bool:
-        """Whether nothing is left to be added up or cancelled in a line."""
-
-    def left_over(self, line: Line) -> str:
-        """Say what the last line may not contain, be it right or wrong; nothing if all is well."""
-
-    def contradiction(self, verdict: Verdict, before: Line, line: Line) -> str:
-        """Say how a wrong line differs from the one before."""
+def of_equalities(ends: Ends, comparison: Comparison, rules: StepRules, asked: Asked) -> Task:
+    """Put together what judges lines that are each equal to the one before, or a bound."""
+    named = Named(ends, has_rules=bool(rules))
+    disguises = Disguises(ends, comparison, rules, named)
+    form = Form(ends, comparison, asked.shown)
+    to_show = bool(asked.waypoints)
+    arrival = Arrival(ends, comparison, rules, named, disguises, form, to_show)
+    return Task(
+        ends,
+        functools.partial(read_line, ends.language, bounds=comparison.bounds),
+        comparison,
+        Equalities(comparison),
+        rules,
+        Justification(ends, rules, named, arrival),
+        named,
+        disguises,
+        form,
+        arrival,
+        asked,
+    )

@@ -22,3 +22,25 @@ class Waypoint:
 
     rubric: str
     reached: Callable[[Line], bool]
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What is asked for on the way and at the end.
+
+    Attributes
+    ----------
+    waypoints
+        What some line on the way must show.
+    shown
+        What the last line must show besides its names.
+    min_lines
+        How many different lines are asked for, the given expression among them.
+    waypoints_are_steps
+        Whether each waypoint that is missing is a step that was not shown.
+    """
+
+    waypoints: tuple[Waypoint, ...] = ()
+    shown: Waypoint | None = None
+    min_lines: int = 3
+    waypoints_are_steps: bool = False

@@ -1,10 +1,10 @@
-"""How the lines of a derivation are read, in its names and definitions."""
+"""How the lines of a derivation are read: in plain names, with definitions."""
 
 from __future__ import annotations
 
 import functools
 from collections.abc import Collection, Mapping, Sequence
-from typing import ClassVar
+from dataclasses import dataclass, field
 
 import sympy
 
@@ -13,7 +13,7 @@ from autograder.algebra.building.library import CALLS
 from autograder.algebra.building.parse import build
 from autograder.algebra.building.scope import Scope
 from autograder.algebra.deriving.lines.essence import Essence
-from autograder.algebra.deriving.lines.line import Line
+from autograder.algebra.deriving.lines.line import Language, Line
 from autograder.algebra.deriving.lines.running_sums import spelled_out
 from autograder.algebra.deriving.lines.structure import Structure, structure
 from autograder.algebra.reading.errors import ParseError
@@ -58,59 +58,59 @@ def numbered_lines(lines: Sequence[str]) -> list[tuple[int, str]]:
     return found
 
 
-class Language:
-    """The names of a derivation and what they mean; `Chain` says what each of them is."""
+def read_line(
+    language: Language, number: int, raw: object, before: Sequence[Line], *, bounds: bool
+) -> list[Line]:
+    """Read the formulas of one line; the first of several is left out if it stands before.
+
+    `bounds` is whether a line may be at least as large as the one before.
+    """
+    text, written = line_parts(number, raw, language.declared)
+    if not written.sides:
+        raise ParseError(f"Line {number} cannot be read: there is no formula", text)
+    read = []
+    for side in written.sides:
+        if side.relation != "=" and not bounds:
+            reason = f"Line {number} cannot be read: expected an equality"
+            raise ParseError(reason, text, 0)
+        read.append(read_one(language, number, side.text, side.relation, text, written.reason))
+    if len(read) > 1 and any(read[0].structure == line.structure for line in before):
+        del read[0]
+    return read
+
+
+def read_one(
+    language: Language, number: int, text: str, relation: str = "=", whole: str = "", rule: str = ""
+) -> Line:
+    """Read one formula; what makes no sense as text may do so as LaTeX."""
+    problem: ParseError | None = None
+    for latex in (False, True):
+        try:
+            tree = language.tree(text, latex=latex)
+            expr = language.build(tree, text)
+            expanded = language.expand(expr, text)
+        except ParseError as error:
+            problem = problem or error
+            continue
+        return Line(number, whole or text, expr, expanded, tree, language, relation, rule)
+    assert problem is not None
+    reason = f"Line {number} cannot be read: {problem.reason}"
+    raise ParseError(reason, whole or text, problem.position) from None
+
+
+@dataclass(frozen=True)
+class PlainLanguage:
+    """Names without indices; `Chain` says what they are. Derivatives can be carried out."""
 
     names: tuple[str, ...]
-    definitions: Mapping[str, str]
-    assumptions: Mapping[str, str]
-
-    line_type: ClassVar[type[Line]] = Line
+    definitions: Mapping[str, str] = field(default_factory=dict)
+    assumptions: Mapping[str, str] = field(default_factory=dict)
 
     def hint(self) -> dict[str, object]:
         """Return what a student's notebook may know about a line: the names it may use."""
         meanings = {name: self.expand(self.read_form(name)) for name in self.definitions}
         defined = [name for name, meaning in meanings.items() if not meaning.is_Symbol]
         return {"names": list(self.names), **({"defined": defined} if defined else {})}
-
-    @property
-    def bounds(self) -> bool:
-        """Whether a line may be at least as large as the one before."""
-        return False
-
-    def read_line(self, number: int, raw: object, before: Sequence[Line] = ()) -> list[Line]:
-        """Read the formulas of one line; the first of several is left out if it stands before."""
-        text, written = line_parts(number, raw, self._declared)
-        if not written.sides:
-            raise ParseError(f"Line {number} cannot be read: there is no formula", text)
-        read = []
-        for side in written.sides:
-            if side.relation != "=" and not self.bounds:
-                reason = f"Line {number} cannot be read: expected an equality"
-                raise ParseError(reason, text, 0)
-            read.append(self.line(number, side.text, side.relation, text, written.reason))
-        if len(read) > 1 and any(read[0].structure == line.structure for line in before):
-            del read[0]
-        return read
-
-    def line(
-        self, number: int, text: str, relation: str = "=", whole: str = "", rule: str = ""
-    ) -> Line:
-        """Read one formula; what makes no sense as text may do so as LaTeX."""
-        problem: ParseError | None = None
-        for latex in (False, True):
-            try:
-                tree = self.tree(text, latex=latex)
-                expr = self.build(tree, text)
-                expanded = self.expand(expr, text)
-            except ParseError as error:
-                problem = problem or error
-                continue
-            kind = self.line_type
-            return kind(number, whole or text, expr, expanded, tree, self, relation, rule)
-        assert problem is not None
-        reason = f"Line {number} cannot be read: {problem.reason}"
-        raise ParseError(reason, whole or text, problem.position) from None
 
     def expand(self, expr: sympy.Expr, text: str = "") -> sympy.Expr:
         """Put definitions in and carry derivatives out."""
@@ -139,8 +139,17 @@ class Language:
         sums = {value: name for name, value in self._definitions.items() if value.is_Add}
         return expr.xreplace(sums)
 
+    def names_in(self, expr: sympy.Expr) -> set[str]:
+        """Return the names that stand in an expression."""
+        return {symbol.name for symbol in expr.free_symbols if symbol.is_Symbol}
+
+    def shown_in(self, line: Line) -> set[str]:
+        """Return all that a last line may not hold unless the result does: the names it writes."""
+        return line.written_names
+
     @functools.cached_property
-    def _declared(self) -> frozenset[str]:
+    def declared(self) -> frozenset[str]:
+        """The names by which a line is told from what is said beside it."""
         return declared_names(self.hint())
 
     @functools.cached_property

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import itertools
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -15,7 +15,7 @@ from autograder.algebra.building import chance
 from autograder.algebra.building.numeric import Evaluator, Undefined, fixed_context
 from autograder.algebra.deriving.lines import structure as structures
 from autograder.algebra.deriving.lines.essence import Essence
-from autograder.algebra.deriving.lines.inert import Largest, Total
+from autograder.algebra.deriving.lines.inert import Largest, Total, Uncomputed
 from autograder.algebra.deriving.lines.placeholders import numbers_apart
 from autograder.algebra.deriving.lines.structure import Structure
 from autograder.algebra.reading.errors import ParseError
@@ -25,35 +25,55 @@ MAX_SPLIT_TERMS = 9  # of a sum whose parts are looked at
 DIGITS = 30
 
 
-class Meaning(Protocol):
-    """What a line is read with: the names of its derivation, and what they mean."""
+class Language(Protocol):
+    """What the lines of a derivation are read with: its names, and what they mean."""
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Every name that a line may use."""
+        """Every name that a line may use, but for those that carry indices."""
 
     @property
-    def written_out(self) -> Mapping[Structure, Structure]:
-        """What names mean that are gone at the end, and those names."""
+    def definitions(self) -> Mapping[str, str]:
+        """What some of the names stand for."""
 
-    def tree(self, text: str) -> Node:
-        """Read `text` as a tree."""
-
-    def build(self, tree: Node, text: str) -> sympy.Expr:
-        """Return what a tree says."""
-
-    def read_form(self, text: str) -> sympy.Expr:
-        """Return what a text says."""
-
-    def expand(self, expr: sympy.Expr) -> sympy.Expr:
-        """Put definitions in and carry derivatives out."""
+    @property
+    def declared(self) -> frozenset[str]:
+        """The names by which a line is told from what is said beside it."""
 
     @property
     def essence(self) -> Essence:
         """What takes out of formulas what adds nothing."""
 
+    def hint(self) -> dict[str, object]:
+        """Return what a student's notebook may know about a line."""
+
+    def tree(self, text: str, *, latex: bool = False) -> Node:
+        """Read `text` as a tree, by the one grammar that there is."""
+
+    def build(self, tree: Node, text: str) -> sympy.Expr:
+        """Return what a tree, or a part of one, says."""
+
+    def read_form(self, text: str) -> sympy.Expr:
+        """Return what a text says; derivatives stay as written."""
+
+    def expand(self, expr: sympy.Expr, text: str = "") -> sympy.Expr:
+        """Put definitions in and carry derivatives out."""
+
     def fold(self, expr: sympy.Expr) -> sympy.Expr:
         """Put the defined name wherever the sum that it stands for is written out."""
+
+    def names_in(self, expr: sympy.Expr) -> set[str]:
+        """Return the names that stand in an expression."""
+
+    def shown_in(self, line: Line) -> set[str]:
+        """Return all that a last line may not hold unless the result does, whatever cancels."""
+
+    @property
+    def written_out(self) -> Mapping[Structure, Structure]:
+        """What the names mean that a line may put in, as it is written, and those names."""
+
+    def behind(self, names: Collection[str]) -> set[str]:
+        """Return the defined names by which some of `names` are defined."""
 
 
 @dataclass(frozen=True)
@@ -83,7 +103,7 @@ class Line:
     expr: sympy.Expr
     expanded: sympy.Expr
     tree: Node = field(repr=False, compare=False)
-    chain: Meaning = field(repr=False, compare=False)
+    language: Language = field(repr=False, compare=False)
     relation: str = "="
     rule: str = ""
 
@@ -92,14 +112,14 @@ class Line:
 
         A sum that is written out counts as the name that is defined as that sum.
         """
-        return any(self._folded.has(self.chain.fold(self.chain.read_form(f))) for f in forms)
+        return any(self._folded.has(self.language.fold(self.language.read_form(f))) for f in forms)
 
     def shows(self, *forms: str) -> bool:
         """Whether one of `forms` stands in the line as written, its order and spelling aside.
 
         Some terms of a sum, or factors of a product, are enough.
         """
-        parts = {structures.structure(self.chain.tree(form)) for form in forms}
+        parts = {structures.structure(self.language.tree(form)) for form in forms}
         return any(structures.holds(self.structure, part) for part in parts)
 
     def has_sum(self, *values: str) -> bool:
@@ -109,7 +129,7 @@ class Line:
         ``has_sum("1")`` holds of ``p1*(p1 + p2 + p3)``, but ``has_sum("0")`` not of ``m - m``.
         Part of a sum is a sum, too.
         """
-        wanted = [self._point.values(self.chain.read_form(value)) for value in values]
+        wanted = [self._point.values(self.language.read_form(value)) for value in values]
         return any(
             _near(abs(total[0]), abs(value[0])) and not _near(abs(total[1]), abs(value[1]))
             for total in self._sums()
@@ -149,28 +169,33 @@ class Line:
         for terms in itertools.islice(structures.sums(self.tree), 1):
             for _, term in terms:
                 node = structures.without_numbers(term)
-                essence = self.chain.essence.of(structures.structure(node))
+                essence = self.language.essence.of(structures.structure(node))
                 if numbers_apart(essence)[1] == numbers_apart(self.essence)[1]:
                     yield node
 
     def _part(self, node: Node) -> sympy.Expr:
-        return self.chain.build(node, self.text)
+        return self.language.build(node, self.text)
 
     @property
     def names(self) -> set[str]:
         """The names that stand in the line as read."""
-        return {symbol.name for symbol in self.expr.free_symbols if symbol.is_Symbol}
+        return self.language.names_in(self.expr)
+
+    @property
+    def operators(self) -> set[str]:
+        """What is still to be carried out, ``D`` and ``E`` for example."""
+        return {f.func.__name__ for f in self.expr.atoms(Uncomputed)}
 
     @functools.cached_property
     def written_names(self) -> set[str]:
         """The names that stand in the line as written, whatever cancels."""
-        plain = {name.replace("_", ""): name for name in self.chain.names}
+        plain = {name.replace("_", ""): name for name in self.language.names}
         return {plain[word] for word in _words(self.structure) if word in plain}
 
-    @property
+    @functools.cached_property
     def shown_names(self) -> set[str]:
         """All that the last line may not hold unless the result does, whatever cancels."""
-        return self.written_names
+        return self.language.shown_in(self)
 
     @functools.cached_property
     def structure(self) -> Structure:
@@ -180,7 +205,7 @@ class Line:
     @functools.cached_property
     def essence(self) -> Structure:
         """The structure without all that adds nothing, at any depth."""
-        return self.chain.essence.of(self.structure)
+        return self.language.essence.of(self.structure)
 
     def is_spelled_as(self, other: Line) -> bool:
         """Whether another line is written alike, up to order, brackets and spelling."""
@@ -188,27 +213,17 @@ class Line:
         return in_order and self.structure == other.structure
 
     @functools.cached_property
-    def in_names(self) -> Structure:
-        """The structure, with given names for what they mean: exp(a)/Z is p again."""
-        return structures.folded(self.structure, self.chain.written_out)
-
-    @functools.cached_property
     def cancels(self) -> bool:
         """Whether something is written that cancels or is added up when it is read."""
         return structures.leaves(self.structure) > _leaves(self.expr)
 
-    def holds(self, other: Line) -> bool:
-        """Whether another line stands in this one as written."""
-        pairs = ((self.structure, other.structure), (self.in_names, other.in_names))
-        return all(structures.holds(whole, part) for whole, part in pairs)
-
     @functools.cached_property
     def _folded(self) -> sympy.Expr:
-        return self.chain.fold(self.expr)
+        return self.language.fold(self.expr)
 
     @functools.cached_property
     def _point(self) -> _Point:
-        return _Point(self.chain)
+        return _Point(self.language)
 
     def _sums(self) -> Iterator[tuple[Any, Any]]:
         """Yield what the sums in the line, and their parts, come to: with definitions, without.
@@ -238,15 +253,15 @@ class Line:
 class _Point:
     """A point, unknown to students, at which expressions are worked out."""
 
-    def __init__(self, chain: Meaning) -> None:
-        self.chain = chain
+    def __init__(self, language: Language) -> None:
+        self.language = language
         self.context = fixed_context(DIGITS)
         self.at: dict[sympy.Symbol, Any] = {}
 
     def values(self, expr: sympy.Expr) -> tuple[Any, Any] | None:
         """Return the value with and without definitions put in, None where there is none."""
         try:
-            return self._value(self.chain.expand(expr)), self._value(expr)
+            return self._value(self.language.expand(expr)), self._value(expr)
         except (ParseError, Undefined, ArithmeticError, ValueError, TypeError):
             return None
 
