@@ -207,17 +207,17 @@ class _Parser:
         return self._with_unit(found)
 
     def _bracket(self) -> Nested:
-        opened = self._text[self._at]
+        bracket = self._text[self._at]
         self._at += 1
         self._depth += 1
         self._brackets += 1
         if self._depth > MAX_DEPTH:
             raise FormatError(f"{brief(self._written)} is nested too deeply")
-        rows, comma = self._rows(")" if opened == "(" else "]")
+        rows, comma = self._rows(")" if bracket == "(" else "]")
         self._depth -= 1
         self._brackets -= 1
         rows = [row for row in rows if row] or [[]]
-        if opened == "(" and not comma and [len(row) for row in rows] == [1]:
+        if bracket == "(" and not comma and [len(row) for row in rows] == [1]:
             return rows[0][0]
         return rows[0] if len(rows) == 1 else rows
 

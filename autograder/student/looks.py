@@ -130,8 +130,8 @@ def _inside(look: Look, boxes: LookBoxes, place: str, code: str, answer: Reading
     """Return what an answer opens, or nothing."""
     cells = rounded(answer.value, look["grid"], boxes["shift"])
     keys = (key_of(place, code, cells, number) for number in range(KEYS))
-    opened = (unlocked(key, boxes["locked"]) for key in keys)
-    return next((content for content in opened if content is not None), {})
+    contents = (unlocked(key, boxes["locked"]) for key in keys)
+    return next((content for content in contents if content is not None), {})
 
 
 def _said(name: str, look: Look, kind: str, answer: Reading, content: dict[str, Any]) -> str:

@@ -121,10 +121,11 @@ def _left_out(exercise: str, known: list[str]) -> list[str]:
     """Say which graded answers can't be practised."""
     found, _ = find(exercise)
     graded = [p["name"] for p in found["parts"] if p["hint"]["kind"] != "manual"] if found else []
-    left = ", ".join(name for name in graded if name not in known)
-    return [
-        f"Left out, as nearly everybody has the same answer, or many are right: {left}."
-    ] * bool(left)
+    left = [name for name in graded if name not in known]
+    if not left:
+        return []
+    why = "as nearly everybody has the same answer, or many are right"
+    return [f"Left out, {why}: {', '.join(left)}."]
 
 
 def _in_formula(value: Any, *, alone: bool = True) -> str:

@@ -219,9 +219,9 @@ def _read(
 def _built_open(tree: Node, text: str, scope: Scope, known: Mapping[str, Any]) -> tuple[Any, bool]:
     """Build a tree; what nobody declared stays open where it may stand for matrices."""
     names = None if scope.names is None else scope.names.values()
-    if opened := left_open(tree, names, scope.declared):
+    if open_names := left_open(tree, names, scope.declared):
         with contextlib.suppress(ParseError):  # max(A, B), say: these are numbers
-            return _built(tree, text, scope.opened(opened), known)
+            return _built(tree, text, scope.left_open(open_names), known)
     return _built(tree, text, scope, known)
 
 

@@ -98,7 +98,7 @@ class Scope:
         """The names of which something is known; ``"*"`` for all."""
         return self._assumptions.keys()
 
-    def opened(self, names: Collection[str]) -> Scope:
+    def left_open(self, names: Collection[str]) -> Scope:
         """Return the same, with names that may be those of matrices."""
         scope = copy.copy(self)
         scope._assumptions = self._assumptions | {name: [_OPEN] for name in names}

@@ -116,9 +116,9 @@ def read_script(here: Cursor, sign: str, token: Token, name: str) -> Node:
     here.next()
     if not here.sees("{", "("):
         return read_argument(here)
-    opened = here.next()
-    closing = "}" if opened.text == "{" else ")"
-    here.enter(opened)
+    bracket = here.next()
+    closing = "}" if bracket.text == "{" else ")"
+    here.enter(bracket)
     items = [read_statement(here)]
     arrow = here.next() if here.sees("→") else None
     if arrow:
@@ -126,11 +126,11 @@ def read_script(here: Cursor, sign: str, token: Token, name: str) -> Node:
     while not arrow and here.sees(","):
         here.next()
         items.append(read_statement(here))
-    here.close(closing, opened)
-    here.leave(opened)
+    here.close(closing, bracket)
+    here.leave(bracket)
     if arrow:
         return Node("towards", arrow, tuple(items))
-    return items[0] if len(items) == 1 else Node("tuple", opened, tuple(items))
+    return items[0] if len(items) == 1 else Node("tuple", bracket, tuple(items))
 
 
 def read_towards(here: Cursor) -> Node:

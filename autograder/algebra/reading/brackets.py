@@ -12,10 +12,10 @@ POWERS = ("pow", "power")
 
 
 def read_items(
-    here: Cursor, closing: tuple[str, ...], opened: Token, *, divided: bool = False
+    here: Cursor, closing: tuple[str, ...], bracket: Token, *, divided: bool = False
 ) -> tuple[Node, ...]:
     """Read what stands between brackets, separated by commas; or `divided` by one bar."""
-    here.enter(opened)
+    here.enter(bracket)
     bars, here.bars = here.bars, ["|"] * divided
     items: list[Node] = []
     while not here.sees(*closing) or items:
@@ -25,9 +25,9 @@ def read_items(
         here.bars = [] if here.sees("|") else here.bars
         here.next()
     if not here.sees(*closing):
-        here.close(closing[0], opened)
+        here.close(closing[0], bracket)
     here.bars = bars
-    here.leave(opened)
+    here.leave(bracket)
     here.next()
     return tuple(items)
 
@@ -36,31 +36,31 @@ def read_bracketed(here: Cursor) -> Node:
     """Read ``(…)`` or ``[…]``."""
     before = here.tokens[here.at - 1] if here.at else here.token
     factor = before.kind in ("number", "name") or before.text in ("*", "·", ")")
-    opened = here.next()
-    if here.sees(CLOSING[opened.text]) and opened.text == "(":
+    bracket = here.next()
+    if here.sees(CLOSING[bracket.text]) and bracket.text == "(":
         here.fail(OPERAND)
     inside = here.tokens[here.at : here.closing(here.at - 1)]
-    divided = opened.text == "[" and sum(token.text == "|" for token in inside) == 1
-    items = read_items(here, (CLOSING[opened.text],), opened, divided=divided)
+    divided = bracket.text == "[" and sum(token.text == "|" for token in inside) == 1
+    items = read_items(here, (CLOSING[bracket.text],), bracket, divided=divided)
     factor = factor or here.sees("*", "·") or (here.implicit and here.starts_operand())
-    may_be = len(items) == 1 and (opened.text == "[" or between_indices(items[0]))
+    may_be = len(items) == 1 and (bracket.text == "[" or between_indices(items[0]))
     may_be = may_be or (factor and len(items) == 1 and "=" not in items[0].marks)
-    if may_be and (found := indicator(opened, items[0])):
+    if may_be and (found := indicator(bracket, items[0])):
         return found
-    if opened.text == "[":
+    if bracket.text == "[":
         if here.latex and len(items) == 1:
-            return Node("group", opened, items)
-        return Node("list", opened, items)
-    return Node("group" if len(items) == 1 else "tuple", opened, items)
+            return Node("group", bracket, items)
+        return Node("list", bracket, items)
+    return Node("group" if len(items) == 1 else "tuple", bracket, items)
 
 
 def read_arguments(here: Cursor, name: Token) -> Node:
     """Read the arguments of a call; ``pow(a, b)`` is a power."""
-    opened = here.next()
-    closing = CLOSING[opened.text]
+    bracket = here.next()
+    closing = CLOSING[bracket.text]
     if here.sees(closing):
         here.fail(OPERAND)
-    items = read_items(here, (closing,), opened)
+    items = read_items(here, (closing,), bracket)
     if name.text in POWERS and len(items) == 2:
         return Node("power", name, items)
     return Node("call", name, items)

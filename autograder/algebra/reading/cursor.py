@@ -92,12 +92,12 @@ class Cursor:
             reason += " at the end"
         raise ParseError(reason, self.text, token.position)
 
-    def close(self, sign: str, opened: Token) -> Token:
-        """Move past the sign that closes what `opened` began."""
+    def close(self, sign: str, bracket: Token) -> Token:
+        """Move past the sign that closes what `bracket` began."""
         if self.sees(sign):
             return self.next()
         if self.token.kind == "end":
-            self.fail("this bracket is never closed", opened)
+            self.fail("this bracket is never closed", bracket)
         if self.sees(","):
             self.fail("a comma can only separate the arguments of a function")
         self.after_operand()

@@ -116,17 +116,17 @@ def write_partials(here: Cursor) -> None:
 
 def read_partial_fraction(here: Cursor, token: Token) -> Node:
     r"""Read ``\\frac{\\partial f}{\\partial x}`` and ``\\frac{\\partial}{\\partial x} f``."""
-    opened = here.next()
+    bracket = here.next()
     here.next()
     times = read_order(here)
     inner = None if here.sees("}") else read_product(here)
-    here.close("}", opened)
-    opened = here.token
+    here.close("}", bracket)
+    bracket = here.token
     if not here.sees("{"):
         here.fail(r"expected '{': write \frac{a}{b}")
     here.next()
     variables = read_variables(here)
-    here.close("}", opened)
+    here.close("}", bracket)
     if times != len(variables):
         here.fail("this is not how often it is differentiated", token)
     return call("diff", token, inner or read_power(here), *variables)
@@ -139,9 +139,9 @@ def read_root(here: Cursor, token: Token) -> Node:
             return call("sqrt", token, *read_items(here, (")",), here.next()))
         whole = here.token.kind == "number"
         return call("sqrt", token, Node("number", here.next()) if whole else read_argument(here))
-    opened = here.next()
+    bracket = here.next()
     degree = read_sum(here)
-    here.close("]", opened)
+    here.close("]", bracket)
     return call("root", token, read_argument(here), degree)
 
 

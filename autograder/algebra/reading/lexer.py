@@ -275,11 +275,11 @@ class _Scanner:
         middle = word.find("_") if middle is None else middle
         head, index = (word, "") if middle < 0 else (word[:middle], word[middle:])
         if _is_formula(index):
-            opened = at + len(head) + 2
+            start = at + len(head) + 2
             return [
                 Token("name", prefix or head.translate(signs.LETTERS), at, at + len(head)),
-                Token("operator", "⟦", opened - 1, opened),
-                *self.scan(opened, end - 1),
+                Token("operator", "⟦", start - 1, start),
+                *self.scan(start, end - 1),
                 Token("operator", "⟧", end - 1, end),
             ]
         name = prefix or _lowered(head).translate(signs.LETTERS)

@@ -69,21 +69,21 @@ def read_operand(here: Cursor) -> Node:
 
 def read_bar(here: Cursor) -> Node:
     """Read an absolute value or a norm."""
-    opened = here.next()
-    here.bars.append(opened.text)
-    here.enter(opened)
+    bracket = here.next()
+    here.bars.append(bracket.text)
+    here.enter(bracket)
     inner = read_sum(here)
-    here.close(opened.text, opened)
-    here.leave(opened)
+    here.close(bracket.text, bracket)
+    here.leave(bracket)
     here.bars.pop()
-    if opened.text == "|":
-        return call("abs", opened, inner)
+    if bracket.text == "|":
+        return call("abs", bracket, inner)
     if here.sees("_"):
         here.next()
         which = read_argument(here)
         if which.token.text != "2":
             here.fail("only the Euclidean norm is read here", which.token)
-    return call("norm", opened, inner)
+    return call("norm", bracket, inner)
 
 
 def read_name(here: Cursor) -> Node:
@@ -151,12 +151,12 @@ def read_indicator(here: Cursor, one: Token) -> Node | None:
     if inside.isdisjoint(RELATIONS):
         here.go(start)
         return None
-    opened = here.next()
+    bracket = here.next()
     inner = here.next() if here.sees(r"\{") else None  # \mathbb{1}_{\{i=j\}}
     closing_signs = CLOSING | {"⟦": "⟧"}
-    items = read_items(here, (closing_signs[(inner or opened).text],), inner or opened)
+    items = read_items(here, (closing_signs[(inner or bracket).text],), inner or bracket)
     if inner:
-        here.close(closing_signs[opened.text], opened)
+        here.close(closing_signs[bracket.text], bracket)
     if len(items) != 1 or (found := indicator(one, items[0])) is None:
         here.fail("write 1 where two indices are the same as [i = j], or delta(i, j)", one)
     return found
@@ -201,13 +201,13 @@ def is_index(here: Cursor, name: Token) -> bool:
 
 def read_indexed(here: Cursor, name: Token) -> Node:
     """Read ``p[k]``, ``J[i, j]``, ``z_{k+1}``."""
-    opened = here.next()
-    items = read_items(here, ("]" if opened.text == "[" else "⟧",), opened)
+    bracket = here.next()
+    items = read_items(here, ("]" if bracket.text == "[" else "⟧",), bracket)
     if not items:
-        here.fail(OPERAND, opened)
+        here.fail(OPERAND, bracket)
     if name.text == "delta" and len(items) == 1 and items[0].kind == "relation":
         return indicator(name, items[0]) or Node("indexed", name, items)
-    if len(items) == 1 and (found := indicator(opened, items[0])):  # p_i[i = j] is a product
+    if len(items) == 1 and (found := indicator(bracket, items[0])):  # p_i[i = j] is a product
         return times([Node("name", name), found])
     return Node("indexed", name, items)
 
@@ -229,8 +229,8 @@ def read_bare_call(here: Cursor, token: Token) -> Node:
     if here.sees("^"):
         power = here.next(), read_exponent(here)
     if here.sees("(") or (here.latex and here.sees("[", "{", r"\{")):
-        opened = here.next()
-        items = read_items(here, (CLOSING[opened.text],), opened)
+        bracket = here.next()
+        items = read_items(here, (CLOSING[bracket.text],), bracket)
     elif here.sees(*BIG_OPERATORS):
         items = (read_power(here),)
     elif here.starts_operand() and not needs_no_brackets(here.token):

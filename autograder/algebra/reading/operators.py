@@ -116,10 +116,10 @@ def read_degrees(here: Cursor, base: Node) -> Node | None:
     if not here.peek("∘", "{∘"):
         return None
     here.next()
-    opened = here.next() if here.sees("{") else None
+    bracket = here.next() if here.sees("{") else None
     token = here.next()
-    if opened:
-        here.close("}", opened)
+    if bracket:
+        here.close("}", bracket)
     return Node("degrees", token, (base,))
 
 
@@ -159,13 +159,13 @@ def read_exponent(here: Cursor) -> Node:
 
 def read_group(here: Cursor) -> Node:
     """Read ``{…}`` that only holds together."""
-    opened = here.next()
-    here.enter(opened)
+    bracket = here.next()
+    here.enter(bracket)
     inner = read_statement(here)
     if here.sees(r"\choose"):
         inner = call("binomial", here.next(), inner, read_statement(here))
-    here.close("}", opened)
-    here.leave(opened)
+    here.close("}", bracket)
+    here.leave(bracket)
     return inner
 
 

@@ -87,7 +87,7 @@ def packed_job(job: Job, key: bytes) -> bytes:
 
 def unpacked_job(content: bytes, key: bytes) -> Job:
     """Read it, or raise ValueError."""
-    return decoded(_opened(content, key, b"job"), Job)
+    return decoded(_unsealed(content, key, b"job"), Job)
 
 
 def packed_grade(graded: Graded, key: bytes) -> bytes:
@@ -100,7 +100,7 @@ def unpacked_grade(content: object, key: bytes) -> Graded:
     """Read it, or raise ValueError."""
     if type(content) is not bytes:
         raise Forged("a grade that is no bytes")
-    found = decoded(_opened(content, key, b"grade"), _Returned)
+    found = decoded(_unsealed(content, key, b"grade"), _Returned)
     return Graded(Grade.from_json(found.grade), found.notebook, found.key, found.runs)
 
 
@@ -109,12 +109,12 @@ def _sealed(content: bytes, key: bytes, kind: bytes) -> bytes:
     return hmac.digest(key, kind + body, "sha256") + body
 
 
-def _opened(content: bytes, key: bytes, kind: bytes) -> bytes:
+def _unsealed(content: bytes, key: bytes, kind: bytes) -> bytes:
     seal, body = content[:_SEAL], content[_SEAL:]
     if not hmac.compare_digest(seal, hmac.digest(key, kind + body, "sha256")):
         raise Forged("a message whose seal is not that of this meeting")
     reader = zlib.decompressobj()
-    opened = reader.decompress(body, _LARGEST)
+    plain = reader.decompress(body, _LARGEST)
     if reader.unconsumed_tail:
         raise Forged("a message that is too large")
-    return opened
+    return plain

@@ -80,15 +80,15 @@ def sanitised(html: str) -> str:
 
 def _is_deep(html: str) -> bool:
     """Say whether elements may stand in one another too deeply."""
-    opened: Counter[str] = Counter()
+    unclosed: Counter[str] = Counter()
     depth = 0
     for closes, name in _TAG.findall(html):
         kind = name.lower()
-        if closes and opened[kind]:
-            opened[kind] -= 1
+        if closes and unclosed[kind]:
+            unclosed[kind] -= 1
             depth -= 1
         elif not closes and kind not in _SINGLE:
-            opened[kind] += 1
+            unclosed[kind] += 1
             depth += 1
         if depth > _DEEPEST:
             return True

@@ -123,9 +123,9 @@ class EquationTruth:
     def _differs(self, expr: sympy.Expr, world: World) -> Verdict:
         """Compare with 0; derivatives are taken before anything is put in for the unknowns."""
         try:
-            opened = self._plain.put_in(expr)
-            opened = rewritten(opened, (*DERIVATIVES, linear, contraction), self._plain)
-            return equal_for_all(opened, sympy.S.Zero, world)
+            worked_out = self._plain.put_in(expr)
+            worked_out = rewritten(worked_out, (*DERIVATIVES, linear, contraction), self._plain)
+            return equal_for_all(worked_out, sympy.S.Zero, world)
         except Exception as error:  # sympy's: it means nothing
             return Verdict(None, f"undecided: {type(error).__name__}")
 

@@ -294,7 +294,7 @@ def _number(word: str) -> Fraction:
 
 
 def sum_of(parts: Iterable[Structure]) -> Structure:
-    """Return a sum; sums in it are opened, and zeros left out."""
+    """Return a sum; sums in it are taken apart, and zeros left out."""
     flat = [t for part in parts for t in (part[1] if part[0] == "sum" else (part,)) if t != ZERO]
     if len(flat) < 2:
         return flat[0] if flat else ZERO
@@ -302,7 +302,7 @@ def sum_of(parts: Iterable[Structure]) -> Structure:
 
 
 def product_of(parts: Any) -> Structure:
-    """Return a product; products in it are opened, ones left out, and signs counted."""
+    """Return a product; products in it are taken apart, ones left out, and signs counted."""
     flat = [f for part in parts for f in (part[1] if part[0] == "product" else (part,))]
     negative = flat.count(MINUS) % 2
     flat = [f for f in flat if f not in (ONE, MINUS)]

@@ -35,12 +35,12 @@ def are_about_matrices(*lines: sympy.Expr) -> bool:
 def compare(a: sympy.Expr, b: sympy.Expr, known: Iterable[Rewrite], world: World) -> Verdict:
     """Compare two lines, where `known` is what is assumed; block matrices block by block."""
     known = tuple(known)
-    opened = [world.put_definitions_in(side) for side in (a, b)]
-    if any(side.has(Block) for side in opened):
-        return _in_blocks(opened[0], opened[1], known, world)
+    sides = [world.put_definitions_in(side) for side in (a, b)]
+    if any(side.has(Block) for side in sides):
+        return _in_blocks(sides[0], sides[1], known, world)
     if same(a, b, (transposed, definition, permuted, *known), world):
         return Verdict(True, "proved for matrices of every size")
-    a, b = (_opened(world.put_in(side)) for side in (a, b))
+    a, b = (_transposed(world.put_in(side)) for side in (a, b))
     verdict = equal(a, b)
     if verdict.equal is not True:
         return verdict
@@ -80,7 +80,7 @@ def definition(e: sympy.Expr, world: World) -> sympy.Expr:
 
 def transposed(e: sympy.Expr, world: World) -> sympy.Expr:  # noqa: ARG001
     """Take a transpose of sums, products and inverses to the names."""
-    return _opened(e).replace(Transpose, Transposed) if isinstance(e, Transposed) else e
+    return _transposed(e).replace(Transpose, Transposed) if isinstance(e, Transposed) else e
 
 
 def permuted(e: sympy.Expr, world: World) -> sympy.Expr:  # noqa: ARG001
@@ -137,6 +137,6 @@ def _is_permutation(factors: list[sympy.Expr]) -> bool:
     return bool(names) and isinstance(names[0], Permutation)
 
 
-def _opened(e: sympy.Expr) -> sympy.Expr:
+def _transposed(e: sympy.Expr) -> sympy.Expr:
     """Carry transposes out as far as the names."""
     return e.replace(Transposed, Transpose)
