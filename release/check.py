@@ -914,17 +914,17 @@ class _Parser:
         return self._with_unit(found)
 
     def _bracket(self) -> Nested:
-        opened = self._text[self._at]
+        bracket = self._text[self._at]
         self._at += 1
         self._depth += 1
         self._brackets += 1
         if self._depth > MAX_DEPTH:
             raise FormatError(f"{brief(self._written)} is nested too deeply")
-        rows, comma = self._rows(")" if opened == "(" else "]")
+        rows, comma = self._rows(")" if bracket == "(" else "]")
         self._depth -= 1
         self._brackets -= 1
         rows = [row for row in rows if row] or [[]]
-        if opened == "(" and not comma and [len(row) for row in rows] == [1]:
+        if bracket == "(" and not comma and [len(row) for row in rows] == [1]:
             return rows[0][0]
         return rows[0] if len(rows) == 1 else rows
 
@@ -2566,8 +2566,8 @@ def _inside(look: Look, boxes: LookBoxes, place: str, code: str, answer: Reading
     """Return what an answer opens, or nothing."""
     cells = rounded(answer.value, look["grid"], boxes["shift"])
     keys = (key_of(place, code, cells, number) for number in range(KEYS))
-    opened = (unlocked(key, boxes["locked"]) for key in keys)
-    return next((content for content in opened if content is not None), {})
+    contents = (unlocked(key, boxes["locked"]) for key in keys)
+    return next((content for content in contents if content is not None), {})
 
 
 def _said(name: str, look: Look, kind: str, answer: Reading, content: dict[str, Any]) -> str:
@@ -3974,10 +3974,11 @@ def _left_out(exercise: str, known: list[str]) -> list[str]:
     """Say which graded answers can't be practised."""
     found, _ = find(exercise)
     graded = [p["name"] for p in found["parts"] if p["hint"]["kind"] != "manual"] if found else []
-    left = ", ".join(name for name in graded if name not in known)
-    return [
-        f"Left out, as nearly everybody has the same answer, or many are right: {left}."
-    ] * bool(left)
+    left = [name for name in graded if name not in known]
+    if not left:
+        return []
+    why = "as nearly everybody has the same answer, or many are right"
+    return [f"Left out, {why}: {', '.join(left)}."]
 
 
 def _in_formula(value: Any, *, alone: bool = True) -> str:

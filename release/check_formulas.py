@@ -782,11 +782,11 @@ class _Scanner:
         middle = word.find("_") if middle is None else middle
         head, index = (word, "") if middle < 0 else (word[:middle], word[middle:])
         if _is_formula(index):
-            opened = at + len(head) + 2
+            start = at + len(head) + 2
             return [
                 Token("name", prefix or head.translate(signs.LETTERS), at, at + len(head)),
-                Token("operator", "⟦", opened - 1, opened),
-                *self.scan(opened, end - 1),
+                Token("operator", "⟦", start - 1, start),
+                *self.scan(start, end - 1),
                 Token("operator", "⟧", end - 1, end),
             ]
         name = prefix or _lowered(head).translate(signs.LETTERS)
@@ -1896,12 +1896,12 @@ class Cursor:
             reason += " at the end"
         raise ParseError(reason, self.text, token.position)
 
-    def close(self, sign: str, opened: Token) -> Token:
-        """Move past the sign that closes what `opened` began."""
+    def close(self, sign: str, bracket: Token) -> Token:
+        """Move past the sign that closes what `bracket` began."""
         if self.sees(sign):
             return self.next()
         if self.token.kind == "end":
-            self.fail("this bracket is never closed", opened)
+            self.fail("this bracket is never closed", bracket)
         if self.sees(","):
             self.fail("a comma can only separate the arguments of a function")
         self.after_operand()
@@ -2167,10 +2167,10 @@ def read_degrees(here: Cursor, base: Node) -> Node | None:
     if not here.peek("∘", "{∘"):
         return None
     here.next()
-    opened = here.next() if here.sees("{") else None
+    bracket = here.next() if here.sees("{") else None
     token = here.next()
-    if opened:
-        here.close("}", opened)
+    if bracket:
+        here.close("}", bracket)
     return Node("degrees", token, (base,))
 
 
@@ -2210,13 +2210,13 @@ def read_exponent(here: Cursor) -> Node:
 
 def read_group(here: Cursor) -> Node:
     """Read ``{…}`` that only holds together."""
-    opened = here.next()
-    here.enter(opened)
+    bracket = here.next()
+    here.enter(bracket)
     inner = read_statement(here)
     if here.sees(r"\choose"):
         inner = call("binomial", here.next(), inner, read_statement(here))
-    here.close("}", opened)
-    here.leave(opened)
+    here.close("}", bracket)
+    here.leave(bracket)
     return inner
 
 
@@ -2241,10 +2241,10 @@ POWERS = ("pow", "power")
 
 
 def read_items(
-    here: Cursor, closing: tuple[str, ...], opened: Token, *, divided: bool = False
+    here: Cursor, closing: tuple[str, ...], bracket: Token, *, divided: bool = False
 ) -> tuple[Node, ...]:
     """Read what stands between brackets, separated by commas; or `divided` by one bar."""
-    here.enter(opened)
+    here.enter(bracket)
     bars, here.bars = here.bars, ["|"] * divided
     items: list[Node] = []
     while not here.sees(*closing) or items:
@@ -2254,9 +2254,9 @@ def read_items(
         here.bars = [] if here.sees("|") else here.bars
         here.next()
     if not here.sees(*closing):
-        here.close(closing[0], opened)
+        here.close(closing[0], bracket)
     here.bars = bars
-    here.leave(opened)
+    here.leave(bracket)
     here.next()
     return tuple(items)
 
@@ -2265,31 +2265,31 @@ def read_bracketed(here: Cursor) -> Node:
     """Read ``(…)`` or ``[…]``."""
     before = here.tokens[here.at - 1] if here.at else here.token
     factor = before.kind in ("number", "name") or before.text in ("*", "·", ")")
-    opened = here.next()
-    if here.sees(CLOSING[opened.text]) and opened.text == "(":
+    bracket = here.next()
+    if here.sees(CLOSING[bracket.text]) and bracket.text == "(":
         here.fail(OPERAND)
     inside = here.tokens[here.at : here.closing(here.at - 1)]
-    divided = opened.text == "[" and sum(token.text == "|" for token in inside) == 1
-    items = read_items(here, (CLOSING[opened.text],), opened, divided=divided)
+    divided = bracket.text == "[" and sum(token.text == "|" for token in inside) == 1
+    items = read_items(here, (CLOSING[bracket.text],), bracket, divided=divided)
     factor = factor or here.sees("*", "·") or (here.implicit and here.starts_operand())
-    may_be = len(items) == 1 and (opened.text == "[" or between_indices(items[0]))
+    may_be = len(items) == 1 and (bracket.text == "[" or between_indices(items[0]))
     may_be = may_be or (factor and len(items) == 1 and "=" not in items[0].marks)
-    if may_be and (found := indicator(opened, items[0])):
+    if may_be and (found := indicator(bracket, items[0])):
         return found
-    if opened.text == "[":
+    if bracket.text == "[":
         if here.latex and len(items) == 1:
-            return Node("group", opened, items)
-        return Node("list", opened, items)
-    return Node("group" if len(items) == 1 else "tuple", opened, items)
+            return Node("group", bracket, items)
+        return Node("list", bracket, items)
+    return Node("group" if len(items) == 1 else "tuple", bracket, items)
 
 
 def read_arguments(here: Cursor, name: Token) -> Node:
     """Read the arguments of a call; ``pow(a, b)`` is a power."""
-    opened = here.next()
-    closing = CLOSING[opened.text]
+    bracket = here.next()
+    closing = CLOSING[bracket.text]
     if here.sees(closing):
         here.fail(OPERAND)
-    items = read_items(here, (closing,), opened)
+    items = read_items(here, (closing,), bracket)
     if name.text in POWERS and len(items) == 2:
         return Node("power", name, items)
     return Node("call", name, items)
@@ -2466,17 +2466,17 @@ def write_partials(here: Cursor) -> None:
 
 def read_partial_fraction(here: Cursor, token: Token) -> Node:
     r"""Read ``\\frac{\\partial f}{\\partial x}`` and ``\\frac{\\partial}{\\partial x} f``."""
-    opened = here.next()
+    bracket = here.next()
     here.next()
     times = read_order(here)
     inner = None if here.sees("}") else read_product(here)
-    here.close("}", opened)
-    opened = here.token
+    here.close("}", bracket)
+    bracket = here.token
     if not here.sees("{"):
         here.fail(r"expected '{': write \frac{a}{b}")
     here.next()
     variables = read_variables(here)
-    here.close("}", opened)
+    here.close("}", bracket)
     if times != len(variables):
         here.fail("this is not how often it is differentiated", token)
     return call("diff", token, inner or read_power(here), *variables)
@@ -2489,9 +2489,9 @@ def read_root(here: Cursor, token: Token) -> Node:
             return call("sqrt", token, *read_items(here, (")",), here.next()))
         whole = here.token.kind == "number"
         return call("sqrt", token, Node("number", here.next()) if whole else read_argument(here))
-    opened = here.next()
+    bracket = here.next()
     degree = read_sum(here)
-    here.close("]", opened)
+    here.close("]", bracket)
     return call("root", token, read_argument(here), degree)
 
 
@@ -2664,9 +2664,9 @@ def read_script(here: Cursor, sign: str, token: Token, name: str) -> Node:
     here.next()
     if not here.sees("{", "("):
         return read_argument(here)
-    opened = here.next()
-    closing = "}" if opened.text == "{" else ")"
-    here.enter(opened)
+    bracket = here.next()
+    closing = "}" if bracket.text == "{" else ")"
+    here.enter(bracket)
     items = [read_statement(here)]
     arrow = here.next() if here.sees("→") else None
     if arrow:
@@ -2674,11 +2674,11 @@ def read_script(here: Cursor, sign: str, token: Token, name: str) -> Node:
     while not arrow and here.sees(","):
         here.next()
         items.append(read_statement(here))
-    here.close(closing, opened)
-    here.leave(opened)
+    here.close(closing, bracket)
+    here.leave(bracket)
     if arrow:
         return Node("towards", arrow, tuple(items))
-    return items[0] if len(items) == 1 else Node("tuple", opened, tuple(items))
+    return items[0] if len(items) == 1 else Node("tuple", bracket, tuple(items))
 
 
 def read_towards(here: Cursor) -> Node:
@@ -2747,21 +2747,21 @@ def read_operand(here: Cursor) -> Node:
 
 def read_bar(here: Cursor) -> Node:
     """Read an absolute value or a norm."""
-    opened = here.next()
-    here.bars.append(opened.text)
-    here.enter(opened)
+    bracket = here.next()
+    here.bars.append(bracket.text)
+    here.enter(bracket)
     inner = read_sum(here)
-    here.close(opened.text, opened)
-    here.leave(opened)
+    here.close(bracket.text, bracket)
+    here.leave(bracket)
     here.bars.pop()
-    if opened.text == "|":
-        return call("abs", opened, inner)
+    if bracket.text == "|":
+        return call("abs", bracket, inner)
     if here.sees("_"):
         here.next()
         which = read_argument(here)
         if which.token.text != "2":
             here.fail("only the Euclidean norm is read here", which.token)
-    return call("norm", opened, inner)
+    return call("norm", bracket, inner)
 
 
 def read_name(here: Cursor) -> Node:
@@ -2829,12 +2829,12 @@ def read_indicator(here: Cursor, one: Token) -> Node | None:
     if inside.isdisjoint(RELATIONS):
         here.go(start)
         return None
-    opened = here.next()
+    bracket = here.next()
     inner = here.next() if here.sees(r"\{") else None  # \mathbb{1}_{\{i=j\}}
     closing_signs = CLOSING | {"⟦": "⟧"}
-    items = read_items(here, (closing_signs[(inner or opened).text],), inner or opened)
+    items = read_items(here, (closing_signs[(inner or bracket).text],), inner or bracket)
     if inner:
-        here.close(closing_signs[opened.text], opened)
+        here.close(closing_signs[bracket.text], bracket)
     if len(items) != 1 or (found := indicator(one, items[0])) is None:
         here.fail("write 1 where two indices are the same as [i = j], or delta(i, j)", one)
     return found
@@ -2879,13 +2879,13 @@ def is_index(here: Cursor, name: Token) -> bool:
 
 def read_indexed(here: Cursor, name: Token) -> Node:
     """Read ``p[k]``, ``J[i, j]``, ``z_{k+1}``."""
-    opened = here.next()
-    items = read_items(here, ("]" if opened.text == "[" else "⟧",), opened)
+    bracket = here.next()
+    items = read_items(here, ("]" if bracket.text == "[" else "⟧",), bracket)
     if not items:
-        here.fail(OPERAND, opened)
+        here.fail(OPERAND, bracket)
     if name.text == "delta" and len(items) == 1 and items[0].kind == "relation":
         return indicator(name, items[0]) or Node("indexed", name, items)
-    if len(items) == 1 and (found := indicator(opened, items[0])):  # p_i[i = j] is a product
+    if len(items) == 1 and (found := indicator(bracket, items[0])):  # p_i[i = j] is a product
         return times([Node("name", name), found])
     return Node("indexed", name, items)
 
@@ -2907,8 +2907,8 @@ def read_bare_call(here: Cursor, token: Token) -> Node:
     if here.sees("^"):
         power = here.next(), read_exponent(here)
     if here.sees("(") or (here.latex and here.sees("[", "{", r"\{")):
-        opened = here.next()
-        items = read_items(here, (CLOSING[opened.text],), opened)
+        bracket = here.next()
+        items = read_items(here, (CLOSING[bracket.text],), bracket)
     elif here.sees(*BIG_OPERATORS):
         items = (read_power(here),)
     elif here.starts_operand() and not needs_no_brackets(here.token):
