@@ -1011,7 +1011,7 @@ def test_where_no_mistake_is_known_a_place_is_shown():
         return [17, 23, 31, 47, 53]
 
     wrong = {
-        "formula": "x*y^2",
+        "formula": "x^3*y^2",
         "matrix": [["x", "y"], ["x^3*y", "1"]],
         "counts": [17, 24, 33, 44, 59],
     }

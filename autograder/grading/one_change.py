@@ -1,0 +1,92 @@
+"""Say in which one respect the way to a wrong answer differs from a right one.
+
+The reference's own ways are gone with one change at a time.  Where the answer comes out, the
+sentence for that kind of change is true whatever the student did.  An author's misconceptions and
+the slips of a right answer come first.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from autograder.exercise import Part, Undecided
+from autograder.exercise.answers.slips import DISTANCE, by_chance, is_trivial
+from autograder.exercise.words.dependencies import apply
+from autograder.exercise.words.part import arguments, computation
+from autograder.grading.budget import Exhausted, bounded
+from autograder.grading.changes import ways
+from autograder.grading.diagnosis import Own
+from autograder.grading.own import OwnFunction
+
+#: Of each kind of change, what a student reads behind "This is what comes out".
+KINDS = {
+    "one_sign": "with one plus for a minus, or one minus for a plus",
+    "one_quotient": "with one product for a quotient, or one quotient for a product",
+    "one_term_missing": "where one term of a sum is left out",
+    "one_term_twice": "where one term of a sum is counted twice, or by half",
+    "one_factor_missing": "where one factor or divisor is left out",
+    "one_factor_twice": "where one factor or divisor is used twice",
+    "one_count": "where one whole number on the way is off by 1",
+    "one_place": "with one entry for its neighbour",
+    "one_power": "where one power or root is left out",
+    "one_pair_of_brackets": "where one pair of brackets is left out",
+    "one_function": "where one exponential or logarithm is left out",
+    "one_extreme": "with one smallest for a largest, or one largest for a smallest",
+    "one_mean": "with one sum for a mean, or one mean for a sum",
+    "one_axis": "where rows and columns are exchanged once",
+    "one_quantity": "where one quantity stands in another's place",
+}
+SECONDS = 3.0  # of processor time, for all changes of a part
+MOST = 2  # kinds of change that are told
+#: A single whole number below it is met by chance by one of so many changes.
+TELLING = 1000
+
+
+def told(part: Part, answer: Any, true: Mapping[str, Any], own: Own) -> str:
+    """Say by which kind of change this answer comes out, or by which two; else ""."""
+    right = true[part.name]
+    if not _is_telling(answer, right):
+        return ""
+    try:
+        kinds = bounded("", lambda: _kinds(part, answer, true, own), SECONDS)
+    except Exhausted:
+        return ""
+    kinds = kinds - {"one_count"} or kinds  # a 2 that is a 1 is a factor left out
+    said = [text for kind, text in KINDS.items() if kind in kinds]
+    return f"This is what comes out {', or '.join(said)}." if 0 < len(said) <= MOST else ""
+
+
+def _is_telling(answer: Any, right: Any) -> bool:
+    if hasattr(answer, "shape") != hasattr(right, "shape") or is_trivial(answer, right):
+        return False
+    if hasattr(answer, "free_symbols"):
+        return not hasattr(answer, "shape")
+    if not isinstance(answer, np.ndarray) or answer.shape != right.shape:
+        return False
+    if answer.size == 1 and answer.dtype.kind in "iufO" and abs(answer.item()) >= TELLING:
+        return True
+    return not by_chance([right], [answer])
+
+
+def _kinds(part: Part, answer: Any, true: Mapping[str, Any], own: Own) -> set[str]:
+    found = set()
+    for compute, (kind, changed) in (
+        (way, each) for way in part.routes for each in ways(computation(way))
+    ):
+        needs = set(arguments(compute))
+        for known in (true, own.known) if needs & own.wrong else (true,):
+            if kind in found or any(isinstance(known.get(name), OwnFunction) for name in needs):
+                continue
+            with contextlib.suppress(Undecided, Exception), np.errstate(all="ignore"):
+                wrong = part.answer.read(apply(changed, known))
+                if _is_it(part, answer, wrong, true[part.name]):
+                    found.add(kind)
+    return found
+
+
+def _is_it(part: Part, answer: Any, wrong: Any, right: Any) -> bool:
+    return part.answer.same(answer, wrong) and not part.answer.same(wrong, right, widen=DISTANCE)

@@ -1,0 +1,131 @@
+"""A wrong answer that no author foresaw: by which one change of the right way it comes out."""
+
+import numpy as np
+import pytest
+
+from autograder.exercise import Count, Exercise, Formula, Numbers, seeded
+from autograder.grading.changes import ways
+from autograder.grading.parts import grade_parts
+
+VARIANT = {"x": np.array([3.1, -1.7, 2.4]), "y": np.array([0.7, 1.9, -2.3]), "d": 7}
+
+
+def half(x):
+    """A helper of the module."""
+    return x / 2.5
+
+
+def exercise():
+    """Numbers by several steps, one of them in a helper; a count, and a formula."""
+    found = Exercise("steps", title="Steps", source="none")
+
+    @found.part(points=1, answer=Numbers())
+    def score(x, y, d):
+        """A scaled score."""
+        return np.sum(x * y) / np.sqrt(d - 1) + half(x[0])
+
+    @found.part(points=1, answer=Numbers())
+    def weight(score, d):
+        """What follows from it."""
+        return 1 / (1 + np.exp(-score / d))
+
+    @found.part(points=1, answer=Count())
+    def few(d):
+        """A small whole number."""
+        return d * (d - 1)
+
+    @found.part(points=1, answer=Count())
+    def many(d):
+        """A large one."""
+        return d**4 * (d + 6)
+
+    @found.part(points=1, answer=Formula("a b n"))
+    def formula():
+        """A formula."""
+        return "n/(2*(a + b))"
+
+    return found
+
+
+def told(**answers):
+    """Return what is said of each answer; the others are right."""
+    x, y, d = VARIANT.values()
+    score = np.sum(x * y) / np.sqrt(6) + 3.1 / 2.5
+    right = {"score": score, "weight": 1 / (1 + np.exp(-score / d)), "few": 42, "many": 31213}
+    given = {**right, "formula": "n/(2*a + 2*b)", **answers}
+    return {i.name: i.feedback for i in grade_parts(exercise(), VARIANT, given.__getitem__)}
+
+
+PRODUCTS = np.sum(VARIANT["x"] * VARIANT["y"])
+
+
+@pytest.mark.parametrize(
+    ("part", "answer", "said"),
+    [
+        ("score", PRODUCTS / np.sqrt(7) + 1.24, "where one term of a sum is left out."),
+        ("score", PRODUCTS / np.sqrt(5) + 1.24, "where one term of a sum is counted twice"),
+        (
+            "score",
+            PRODUCTS / 6 + 1.24,
+            "where one factor or divisor is used twice, or where one power",
+        ),
+        ("score", PRODUCTS / np.sqrt(6) - 1.24, "with one plus for a minus"),
+        ("score", PRODUCTS / np.sqrt(6) + 3.1, "where one factor or divisor is left out"),
+        ("score", PRODUCTS / np.sqrt(6) - 1.7 / 2.5, "with one entry for its neighbour"),
+        ("score", PRODUCTS / 3 / np.sqrt(6) + 1.24, "with one sum for a mean"),
+        ("many", 7**4 * 12, "where one whole number on the way is off by 1"),
+        (
+            "formula",
+            "n/2*(a + b)",
+            "with one product for a quotient, or one quotient for a product",
+        ),
+        (
+            "formula",
+            "n/(2*a + b)",
+            "where one term of a sum is counted twice, or by half, or where",
+        ),
+        ("formula", "n/(2*(a - b))", "with one plus for a minus"),
+        ("formula", "n/(2*(a + n))", "where one quantity stands in another's place"),
+    ],
+)
+def test_one_change_is_named(part, answer, said):
+    assert told(**{part: answer})[part].startswith(f"This is what comes out {said}")
+
+
+def test_nothing_is_said_by_chance():
+    assert told(few=35)["few"] == "This is not the right answer."  # d (d − 2): or anything
+    assert told(score=1.234567)["score"] == "This is not the right answer."
+    assert told(formula="a*b*n")["formula"].startswith("At ")
+
+
+def test_what_follows_from_an_own_answer_is_compared_with_it():
+    own = told(score=5.5, weight=1 / (1 + np.exp(5.5 / 7)))
+    assert own["weight"].startswith("This is what comes out with one plus for a minus")
+
+
+def drawn(d):
+    """It draws."""
+    return seeded(d).normal()
+
+
+def endless(d):
+    """It may not end."""
+    while d > 1:
+        d = d - 1
+    return d
+
+
+def through_a_helper(d):
+    """It does by another."""
+    return endless(d) + 1
+
+
+@pytest.mark.parametrize("function", [drawn, endless, through_a_helper, lambda d: d, max])
+def test_what_draws_or_may_not_end_is_left_alone(function):
+    assert ways(function) == ()
+
+
+def test_a_function_stays_as_it_is():
+    changed = dict(ways(half))
+    assert changed["one_factor_missing"](5.0) == 5.0 or changed["one_factor_missing"](5.0) == 0.4
+    assert half(5.0) == 2.0
