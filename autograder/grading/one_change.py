@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from autograder.exercise import Part, Undecided
-from autograder.exercise.answers.slips import DISTANCE, by_chance, is_trivial
+from autograder.exercise.answers.slips import by_chance, is_trivial
 from autograder.exercise.words.dependencies import apply
 from autograder.exercise.words.part import arguments, computation
 from autograder.grading.budget import Exhausted, bounded
@@ -41,6 +41,7 @@ KINDS = {
     "one_quantity": "where one quantity stands in another's place",
 }
 SECONDS = 3.0  # of processor time, for all changes of a part
+APART = 2.0  # so many tolerances from the right answer: nearer is a matter of digits
 MOST = 2  # kinds of change that are told
 #: A single whole number below it is met by chance by one of so many changes.
 TELLING = 1000
@@ -49,7 +50,7 @@ TELLING = 1000
 def told(part: Part, answer: Any, true: Mapping[str, Any], own: Own) -> str:
     """Say by which kind of change this answer comes out, or by which two; else ""."""
     right = true[part.name]
-    if not _is_telling(answer, right):
+    if not is_telling(answer, right):
         return ""
     try:
         kinds = bounded("", lambda: _kinds(part, answer, true, own), SECONDS)
@@ -60,7 +61,8 @@ def told(part: Part, answer: Any, true: Mapping[str, Any], own: Own) -> str:
     return f"This is what comes out {', or '.join(said)}." if 0 < len(said) <= MOST else ""
 
 
-def _is_telling(answer: Any, right: Any) -> bool:
+def is_telling(answer: Any, right: Any) -> bool:
+    """Tell whether a wrong answer has so much in it that another way to it is no chance."""
     if hasattr(answer, "shape") != hasattr(right, "shape") or is_trivial(answer, right):
         return False
     if hasattr(answer, "free_symbols"):
@@ -83,10 +85,11 @@ def _kinds(part: Part, answer: Any, true: Mapping[str, Any], own: Own) -> set[st
                 continue
             with contextlib.suppress(Undecided, Exception), np.errstate(all="ignore"):
                 wrong = part.answer.read(apply(changed, known))
-                if _is_it(part, answer, wrong, true[part.name]):
+                if is_it(part, answer, wrong, true[part.name]):
                     found.add(kind)
     return found
 
 
-def _is_it(part: Part, answer: Any, wrong: Any, right: Any) -> bool:
-    return part.answer.same(answer, wrong) and not part.answer.same(wrong, right, widen=DISTANCE)
+def is_it(part: Part, answer: Any, wrong: Any, right: Any) -> bool:
+    """Tell whether an answer is this wrong one, which is no matter of digits."""
+    return part.answer.same(answer, wrong) and not part.answer.same(wrong, right, widen=APART)

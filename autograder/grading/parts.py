@@ -13,6 +13,7 @@ from autograder.exercise.words.dependencies import evaluate, solve
 from autograder.exercise.words.part import arguments, computation
 from autograder.grading.budget import TOO_MUCH, Exhausted, judging
 from autograder.grading.diagnosis import Own, another_part, judge, misshapen
+from autograder.grading.mistakes_before import told_before
 from autograder.grading.one_change import told
 from autograder.grading.others import others_named
 from autograder.grading.own_answer import as_written
@@ -158,7 +159,7 @@ def _item(exercise: Exercise, part: Part, read: Read, true: Known, own: Own) -> 
         if not judgement.note and judgement.credit < 1:
             judgement = another_part(exercise.parts, part, answer, true) or judgement
         if judgement == _WRONG:
-            judgement = Judgement(0, feedback=_located(part, answer, true, own))
+            judgement = Judgement(0, feedback=_located(exercise.parts, part, answer, true, own))
     except Senseless as reason:
         return _result(part, Judgement(0, "format_error", sentence(str(reason))))
     except Undecided as reason:
@@ -167,9 +168,13 @@ def _item(exercise: Exercise, part: Part, read: Read, true: Known, own: Own) -> 
     return _result(part, judgement)
 
 
-def _located(part: Part, answer: Any, true: Known, own: Own) -> str:
-    """Say of an answer that nothing explains by which change it comes out, or where it is wrong."""
-    return told(part, answer, true, own) or part.answer.locate(answer, true[part.name])
+def _located(parts: Sequence[Part], part: Part, answer: Any, true: Known, own: Own) -> str:
+    """Say of an answer that nothing explains how it comes out, or where it is wrong."""
+    return (
+        told_before(parts, part, answer, true)
+        or told(part, answer, true, own)
+        or part.answer.locate(answer, true[part.name])
+    )
 
 
 class _NoAnswer(Exception):

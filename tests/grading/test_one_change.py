@@ -29,6 +29,11 @@ def exercise():
         """What follows from it."""
         return 1 / (1 + np.exp(-score / d))
 
+    @score.misconception()
+    def unscaled(x, y):
+        """You left the scale out."""
+        return np.sum(x * y) + half(x[0])
+
     @found.part(points=1, answer=Count())
     def few(d):
         """A small whole number."""
@@ -101,6 +106,11 @@ def test_nothing_is_said_by_chance():
 def test_what_follows_from_an_own_answer_is_compared_with_it():
     own = told(score=5.5, weight=1 / (1 + np.exp(5.5 / 7)))
     assert own["weight"].startswith("This is what comes out with one plus for a minus")
+
+
+def test_a_mistake_of_an_earlier_answer_is_known_where_that_answer_has_it_not():
+    said = told(weight=1 / (1 + np.exp(-(PRODUCTS + 1.24) / 7)))["weight"]
+    assert said == "This is what follows from a mistake in `score`: You left the scale out."
 
 
 def drawn(d):
