@@ -797,7 +797,7 @@ print({name: array.shape for name, array in first_block.items()}, embedded("^BAD
 # 1. `echo_block(x, w, h)` for `x` of shape $(B, n, d)$ and $h$ heads. `w` holds the arrays `norm1` and `norm2` $(d,)$, `wq`, `wk`, `wv` and `wo`
 #    $(d, d)$, `gate` and `up` $(d, f)$, `down` $(f, d)$. Matrices are multiplied from the right, `x @ w["wq"]`; head 0 has the first columns.
 #    - The norms divide by $\sqrt{\tfrac1d \sum_j x_j^2 + 10^{-5}}$ and multiply by the gains `norm1`, `norm2`.
-#    - Queries and keys are rotated within each head, at the positions $0 \dots n - 1$ and with the **base 100**.
+#    - Queries and keys are rotated within each head, in pairs of neighbouring columns, at the positions $0 \dots n - 1$ and with the **base 100**.
 #    - Attention is causal; scores are divided by the root of a head's width.
 #
 #    For `echo_block(embedded("^BADGEBADGE"), first_block, 2)`, the last row begins with −4.09954, 0.09381, 1.34782, −3.95544.

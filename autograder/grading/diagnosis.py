@@ -23,10 +23,20 @@ from autograder.exercise.words.arguments import as_argument
 from autograder.exercise.words.dependencies import band, evaluate
 from autograder.exercise.words.part import arguments, computation
 from autograder.grading.excuses import Mended
-from autograder.grading.own import OwnFunction
-from autograder.grading.substance import heedless, vanishes
+from autograder.grading.own import OwnClass, OwnFunction
+from autograder.grading.substance import vanishes
 from autograder.sandbox import StudentError
 
+#: What may be raised where nothing follows from what a student has.
+NO_VALUE = (
+    FormatError,
+    ArithmeticError,
+    LookupError,
+    ValueError,
+    TypeError,
+    StopIteration,
+    StudentError,
+)
 NONE: Mapping[str, Any] = {}  #: no function of the student's
 #: So many wrong answers to earlier parts, of which some may not have been used.
 MOST_WRONG = 3
@@ -82,8 +92,8 @@ class Own:
         """Tell whether one of these functions returns the same whatever it is given."""
         functions = {**self.known, **self.earlier}
         return any(
-            isinstance(own := functions.get(name), OwnFunction)
-            and heedless(own, as_argument(self.references[name]), own.asked)
+            isinstance(own := functions.get(name), OwnFunction | OwnClass)
+            and own.heedless(self.references[name])
             for name in names
         )
 
@@ -133,7 +143,7 @@ def judge(part: Part, answer: Any, true: Mapping[str, Any], own: Own) -> Judgeme
         free = needs & own.trivial | cast.called
         idle = free and (
             is_trivial(answer, true[part.name])
-            or vanishes(expected, true[part.name])
+            or vanishes(expected, true[part.name], answer)
             or own.heedless(free)
             or own.idle_formula(free)
         )
@@ -163,7 +173,7 @@ def _follows_from_some(part: Part, answer: Any, true: Mapping[str, Any], own: Ow
             some = replace(own, known={**own.known, **{name: true[name] for name in right}})
             with np.errstate(all="ignore"):
                 expected, slack = _from_own(part, compute, some)
-            if expected is None or vanishes(expected, true[part.name]):
+            if expected is None or vanishes(expected, true[part.name], answer):
                 continue
             if by_itself(part, answer, expected, slack).credit == 1:
                 return True
@@ -328,7 +338,7 @@ def _evaluate(part: Part, compute: Any, known: Mapping[str, Any]) -> Any:
     """Evaluate, or return None where a carried value makes that impossible."""
     try:
         return evaluate(part, compute, known)
-    except (FormatError, ArithmeticError, LookupError, ValueError, TypeError, StudentError):
+    except NO_VALUE:
         return None
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
@@ -11,7 +11,15 @@ from autograder.exercise import Exercise
 from autograder.grading.budget import TOO_MUCH
 from autograder.grading.checks import grade_checks
 from autograder.grading.gpu import Gpu
-from autograder.grading.own import Earlier, OwnFunction, Places, supplied
+from autograder.grading.own import (
+    Ask,
+    Earlier,
+    OwnClass,
+    OwnFunction,
+    Places,
+    own_function,
+    supplied,
+)
 from autograder.grading.parts import grade_parts
 from autograder.grading.phases import Calls, Cells
 from autograder.grading.pricing import paid_once
@@ -19,7 +27,6 @@ from autograder.grading.results import ExerciseGrade, Item, Status
 from autograder.grading.student import StudentCall
 from autograder.grading.yardstick import Yardstick
 from autograder.sandbox import Reply, StudentError
-from autograder.sandbox.wire.requests import Call
 
 
 @dataclass(frozen=True)
@@ -104,8 +111,8 @@ class OneExercise:
         self,
         exercise: Exercise,
         values: Mapping[str, Any],
-        functions: Mapping[str, OwnFunction] | None = None,
-        earlier: Mapping[str, OwnFunction] | None = None,
+        functions: Mapping[str, OwnFunction | OwnClass] | None = None,
+        earlier: Mapping[str, OwnFunction | OwnClass] | None = None,
     ) -> None:
         pool, variant = self._assigned.pool, self._assigned.variant
 
@@ -138,23 +145,27 @@ class OneExercise:
             earlier = Earlier(calls, exercise.carried, places, self._number)
             if exercise.functions or self._values:
                 calls.turn_back(self._number)
-                missing = supplied(calls, exercise.carried)
+                supplied(calls, exercise.carried)
             if self._values:
-                own = exercise.solutions if exercise.calling else {}
-                functions = {name: OwnFunction(self._asking(calls, name)) for name in own}
+                asked = exercise.solutions if exercise.calling else {}
+                functions = {
+                    name: own_function(solution, self._asking(calls, name))
+                    for name, solution in asked.items()
+                }
                 self._grade_parts(exercise, self._values, functions, earlier.functions())
             for function in exercise.functions:
                 lost = self._left.get(function.name)
                 with StudentCall(calls, function.solution, yardstick, gpu, earlier, lost) as call:
                     found = grade_checks(function, call, secret=self._secret)
-                self._items |= {item.name: item for item in _with_missing(found, missing)}
+                found = _with_supplied(found, calls.supplied())
+                self._items |= {item.name: item for item in found}
                 calls.forget()
             self._items = {item.name: item for item in paid_once([*self._items.values()])}
             if any(item.note == TOO_MUCH for item in self._items.values()):
                 calls.abandon()
 
-    def _asking(self, calls: Calls, name: str) -> Callable[[Call], Reply]:
-        def ask(request: Call) -> Reply:
+    def _asking(self, calls: Calls, name: str) -> Ask:
+        def ask(request: Any) -> Reply:
             if name in self._left:
                 raise self._left[name]
             return calls.ask(name, request)
@@ -205,8 +216,8 @@ class OneExercise:
         return replace(item, note=note, feedback=text)
 
 
-def _with_missing(items: list[Item], names: Sequence[str]) -> list[Item]:
-    """Say which functions the notebook lacks, with the first item that says nothing else."""
+def _with_supplied(items: list[Item], names: Sequence[str]) -> list[Item]:
+    """Say which of ours were called for what the notebook lacks, with an item that says nothing."""
     first = next((item for item in items if not item.feedback), None)
     if not names or first is None:
         return items

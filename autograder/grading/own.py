@@ -7,12 +7,20 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from autograder.exercise.cache import Unfamiliar, Values
+from autograder.exercise.words.arguments import as_argument
 from autograder.exercise.words.carried_source import all_carried, source_of_carried
 from autograder.exercise.words.checked import Carried
+from autograder.grading.callee import Callee
+from autograder.grading.local import Local
 from autograder.grading.phases import Calls
-from autograder.grading.substance import Asked
+from autograder.grading.recorder import Recorder
+from autograder.grading.runs import Run
+from autograder.grading.substance import Asked, heedless, heedless_objects
 from autograder.sandbox import Reply, StudentError
 from autograder.sandbox.wire.requests import Call
+
+Function = Callable[..., Any]
+Ask = Callable[[Any], Reply]  #: asks something of a function of the notebook
 
 _SEEN = 4
 
@@ -21,23 +29,15 @@ class OwnFunction:
     """A function of a notebook, as parts that are computed with it call it.
 
     What it returns is remembered, and one that hangs does so once.
-
-    Attributes
-    ----------
-    asked
-        Its first calls, each with what it returned.
     """
 
-    def __init__(self, ask: Callable[[Call], Reply]) -> None:
-        self._ask = ask
+    def __init__(self, ask: Ask) -> None:
+        self._ask = _once_lost(ask)
         self._known: dict[Any, Any] = {}
-        self._lost: StudentError | None = None
-        self.asked: list[Asked] = []
+        self._asked: list[Asked] = []  # its first calls, each with what it returned
 
     def __call__(self, *args: object, **kwargs: object) -> Any:
         """Call in the submission's process."""
-        if self._lost:
-            raise self._lost
         try:
             key = Values((args, kwargs)).key
         except Unfamiliar:
@@ -47,15 +47,62 @@ class OwnFunction:
         return self._known[key]
 
     def _called(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        value = self._ask(Call(args, kwargs)).value
+        if len(self._asked) < _SEEN:
+            self._asked.append((args, kwargs, value))
+        return value
+
+    def heedless(self, reference: Function) -> bool:
+        """Tell whether it returns the same whatever it is given."""
+        return heedless(self, as_argument(reference), self._asked)
+
+
+class OwnClass(Callee):
+    """A class of a notebook, as parts that are computed with it make objects of it."""
+
+    def __init__(self, kind: type, ask: Ask) -> None:
+        self.kind = kind
+        self._ask = _once_lost(ask)
+        self._made: list[Recorder] = []
+
+    def ask(self, request: Any) -> Reply:
+        """Ask the submission's process."""
+        return self._ask(request)
+
+    def once(self, args: object, kwargs: object) -> Run:
+        """Refuse what only checks do."""
+        raise NotImplementedError("parts train nothing")
+
+    def __call__(self, *args: object, **kwargs: object) -> Any:
+        """Make an object there."""
+        self._made = [*self._made[1 - _SEEN :], Recorder(self)]
+        return self._made[-1].make(*args, **kwargs)
+
+    def heedless(self, reference: Function) -> bool:
+        """Tell whether its objects answer the same whatever they are made from and given."""
+        return any(heedless_objects(self, Local(reference), each.calls) for each in self._made)
+
+
+def own_function(solution: Function, ask: Ask) -> OwnFunction | OwnClass:
+    """Return a function or class of a notebook by its reference, and how it is asked."""
+    return OwnClass(solution, ask) if isinstance(solution, type) else OwnFunction(ask)
+
+
+def _once_lost(ask: Ask) -> Ask:
+    """Ask no more once it has hung, or isn't there."""
+    lost: list[StudentError] = []
+
+    def asked(request: Any) -> Reply:
+        if lost:
+            raise lost[0]
         try:
-            value = self._ask(Call(args, kwargs)).value
+            return ask(request)
         except StudentError as error:
             if error.kind in ("timeout", "missing", "left_over"):
-                self._lost = error
+                lost.append(error)
             raise
-        if len(self.asked) < _SEEN:
-            self.asked.append((args, kwargs, value))
-        return value
+
+    return asked
 
 
 @dataclass(frozen=True)
@@ -99,9 +146,9 @@ class Earlier:
         self._places, self._number = places, number
         self._found: dict[str, Calls | None] = {}
 
-    def functions(self) -> dict[str, OwnFunction]:
+    def functions(self) -> dict[str, OwnFunction | OwnClass]:
         """Return all of it by name."""
-        return {one.name: OwnFunction(self._asking(one)) for one in self._carried}
+        return {one.name: own_function(one.solution, self._asking(one)) for one in self._carried}
 
     def __contains__(self, solution: object) -> bool:
         return any(one.solution is solution for one in self._carried)
@@ -121,8 +168,8 @@ class Earlier:
                 return calls
         return None
 
-    def _asking(self, one: Carried) -> Callable[[Call], Reply]:
-        def ask(request: Call) -> Reply:
+    def _asking(self, one: Carried) -> Ask:
+        def ask(request: Any) -> Reply:
             calls = self.calls_of(one.name)
             if calls is None:
                 raise StudentError("missing", f"`{one.name}` is not defined")
@@ -131,9 +178,8 @@ class Earlier:
         return ask
 
 
-def supplied(calls: Calls, carried: Iterable[Carried]) -> list[str]:
-    """Let calls find our own functions where the notebook lacks them, and return their names."""
+def supplied(calls: Calls, carried: Iterable[Carried]) -> None:
+    """Let calls find our own functions where the notebook lacks them."""
     each = {one.name: one for one in all_carried(carried)}
     lacking = calls.lacking(each) if each else []
     calls.supply({name: source_of_carried([each[name]]) for name in lacking})
-    return lacking

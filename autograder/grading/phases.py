@@ -71,6 +71,9 @@ class Calls(Protocol):
     def supply(self, sources: Mapping[str, str]) -> None:
         """Have calls find functions of ours, until they are turned back: by name, their code."""
 
+    def supplied(self) -> list[str]:
+        """Return which of those were called since this was asked last, as the process says."""
+
     def forget(self) -> None:
         """Let no function that was handed over help another one of the submission's."""
 

@@ -179,6 +179,13 @@ class Runner:
         """Have calls find functions of ours, until they are turned back: by name, their code."""
         self._supplied, self._calls.supplied = {**self._supplied, **sources}, False
 
+    def supplied(self) -> list[str]:
+        """Return which of those were called since this was asked last, as the process says."""
+        session = self._calls.session
+        with contextlib.suppress(StudentError):
+            return session.supplied() if session and session.alive and self._supplied else []
+        return []
+
     def read(self, name: str) -> Any:
         """Return a variable as plain data, or raise ``StudentError``."""
         return self._asked(

@@ -6,6 +6,8 @@ with it, or the same whatever comes.  Then nothing was computed on top of them.
 
 from __future__ import annotations
 
+import copy
+import itertools
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import zip_longest
@@ -16,9 +18,10 @@ import numpy as np
 from autograder.exercise import CheckedFunction
 from autograder.exercise.standing_in import standing_in
 from autograder.grading.answering import Recorded
+from autograder.grading.callee import Callee
 from autograder.grading.recorder import Recorder
 from autograder.grading.repeat import answers, renumbered
-from autograder.sandbox.wire.requests import Call, CallMethod
+from autograder.sandbox.wire.requests import Call, CallMethod, Make
 from autograder.student.differences import numbers_of
 
 Function = Callable[..., Any]
@@ -34,14 +37,28 @@ def insubstantial(function: CheckedFunction, call: Recorder) -> bool:
     return _lost(function, call) or _ignores(function, call)
 
 
-def vanishes(follows: object, right: object) -> bool:
+def vanishes(follows: object, right: object, answer: object) -> bool:
     """Tell whether what follows is so small beside the true result that any small number agrees.
 
-    >>> vanishes([1e-200, 0], [0.5, 0.2]), vanishes([1e-3, 0], [0.5, 0.2]), vanishes(0, 0)
-    (True, False, False)
+    Not so if the answer has its digits.
+
+    >>> vanishes([1e-200, 0], [0.5, 0.2], [0, 0]), vanishes([1e-3, 0], [0.5, 0.2], [1e-3, 0])
+    (True, False)
+    >>> vanishes([1.605e-7, 0], [0.5, 0.2], [1.605e-7, 0]), vanishes(0, 0, 0)
+    (False, False)
     """
-    pairs = zip(_arrays(follows), _arrays(right), strict=False)
-    return any(_size(f) < 1e-5 and _size(f) < _SMALL * _size(r) for f, r in pairs)
+    triples = zip(_arrays(follows), _arrays(right), _arrays(answer), strict=False)
+    return any(
+        _size(f) < 1e-5 and _size(f) < _SMALL * _size(r) and not _has_digits(a, f)
+        for f, r, a in triples
+    )
+
+
+def _has_digits(answer: Array, follows: Array) -> bool:
+    """Tell whether an answer is another one to three digits, however small that is."""
+    if answer.shape != follows.shape or not follows.any():
+        return False
+    return np.allclose(answer, follows, rtol=_SMALL, atol=_SAME * _size(follows))
 
 
 def heedless(own: Function, reference: Function, asked: Sequence[Asked]) -> bool:
@@ -52,8 +69,8 @@ def heedless(own: Function, reference: Function, asked: Sequence[Asked]) -> bool
     (True, False)
     """
     told = False
-    for args, kwargs, value in asked:
-        others, named = _reversed(args), _reversed(kwargs)
+    for (args, kwargs, value), turn in itertools.product(asked, (_reversed, _sorted)):
+        others, named = turn(args), turn(kwargs)
         try:
             if _alike(reference(*args, **kwargs), reference(*others, **named)):
                 continue
@@ -63,6 +80,34 @@ def heedless(own: Function, reference: Function, asked: Sequence[Asked]) -> bool
             continue
         told = True
     return told
+
+
+def heedless_objects(own: Callee, reference: Callee, asked: Sequence[Recorded]) -> bool:
+    """Tell the same of objects: of one that was made, with what it was asked then."""
+    try:
+        right = [_asked_again(reference, asked, turn) for turn in (copy.deepcopy, _reversed)]
+        if all(map(_alike, *right)):
+            return False
+        now = _asked_again(own, asked, _reversed)
+    except Exception:  # then nothing can be compared
+        return False
+    values = [each.value for each in asked if isinstance(each.request, CallMethod)]
+    return all(map(_alike, values, now))
+
+
+def _asked_again(callee: Callee, asked: Sequence[Recorded], turn: Function) -> list[Any]:
+    """Make an object anew, call its methods as they were, and return what these return."""
+    made: Any = None
+    values = []
+    for request in (each.request for each in asked):
+        if isinstance(request, Make | CallMethod):
+            args, kwargs = turn(tuple(request.args)), turn(dict(request.kwargs))
+        if isinstance(request, Make):
+            made = Recorder(callee).make(*args, **kwargs)
+        elif isinstance(request, CallMethod):
+            call = made if request.name == "__call__" else getattr(made, request.name)
+            values.append(call(*args, **kwargs))
+    return values
 
 
 def _lost(function: CheckedFunction, call: Recorder) -> bool:
@@ -122,13 +167,27 @@ def _turned(recorded: Recorded) -> Recorded:
 
 
 def _reversed(value: Any) -> Any:
+    """Return arguments with the entries of all arrays of numbers in the opposite order."""
+    return _reordered(value, np.flip, lambda t: t.flip(*[tuple(range(t.ndim))]))
+
+
+def _sorted(value: Any) -> Any:
+    """Return them in the order of their size: rows that were alike are no longer."""
+    return _reordered(value, _by_size, lambda t: t.flatten().sort().values.reshape(t.shape))
+
+
+def _by_size(array: Array) -> Array:
+    return np.sort(array, axis=None).reshape(array.shape)
+
+
+def _reordered(value: Any, numbers: Function, tensor: Function) -> Any:
     if isinstance(value, np.ndarray) and value.dtype.kind == "f":
-        return np.flip(value).copy()
+        return numbers(value).copy()
     if isinstance(value, dict):
-        return {name: _reversed(each) for name, each in value.items()}
+        return {name: _reordered(each, numbers, tensor) for name, each in value.items()}
     if isinstance(value, list | tuple):
-        return type(value)(map(_reversed, value))
-    return value.flip(*[tuple(range(value.ndim))]) if hasattr(value, "flip") else value
+        return type(value)(_reordered(each, numbers, tensor) for each in value)
+    return tensor(value) if hasattr(value, "flip") else value
 
 
 def _alike(one: Any, other: Any) -> bool:

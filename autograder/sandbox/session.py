@@ -213,6 +213,10 @@ class Session:
         self.informed = True
         self._of_notebook("is", requests.Supply(name, source))
 
+    def supplied(self) -> list[str]:
+        """Return which of those were called since this was asked last, as the process says."""
+        return [*named(self._of_notebook("is", requests.Supplied()))]
+
     def close(self) -> Usage:
         """End the process, if it is still there, and return what it has used."""
         if self._lent:

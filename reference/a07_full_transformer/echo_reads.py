@@ -255,6 +255,28 @@ def first_a(echo_logits, motif):
     return paid(echo_logits, over, ("^" + motif[: motif.index("A") + 1], behind))
 
 
+@surprise.misconception()
+def the_letter_read_as_well(echo_logits, motif):
+    """You let the model read the letter before you asked what it costs. Ask the row in front."""
+    return paid(echo_logits, *((sentence + right, right) for sentence, right in asked(motif)))
+
+
+@surprise.misconception()
+def sentences_without_start(echo_logits, motif):
+    """You left out `^`. The model has never seen a sentence that doesn't begin with it."""
+    return paid(echo_logits, *((sentence[1:], right) for sentence, right in asked(motif)))
+
+
+@surprise.misconception()
+def softmax_down_the_columns(echo_logits, motif):
+    """Your softmax went over the symbols of the sentence. Each row has one, over the letters."""
+    found = []
+    for sentence, right in asked(motif):
+        logits = np.asarray(echo_logits(read(sentence), ECHO))
+        found.append(-log_softmax(logits.T)[LETTERS.index(right), -1])
+    return found
+
+
 def costs(echo_logits, motifs, shift=1):
     """The mean over 200 letters of what each costs, in nats."""
     found = []
@@ -304,6 +326,45 @@ def perplexity(echo_logits, motifs):
 def first_sentence_alone(echo_logits, motifs):
     """That is the loss of your first sentence. There are ten."""
     return costs(echo_logits, motifs[:1])
+
+
+@loss.misconception()
+def without_start(echo_logits, motifs):
+    """You left out `^`. The model has never seen a sentence that doesn't begin with it."""
+    found = [read(said(motif)[1:]) for motif in motifs]
+    return np.mean([nll(np.asarray(echo_logits(i, ECHO))[:-1], i[1:]) for i in found])
+
+
+@loss.misconception()
+def two_ahead(echo_logits, motifs):
+    """You asked each row for the symbol after the next. It predicts the next one."""
+    return costs(echo_logits, motifs, shift=2)
+
+
+@loss.misconception()
+def logarithm_of_a_mean(echo_logits, motifs):
+    """You averaged probabilities, and took the logarithm of that. Average what letters cost."""
+    return -np.log(np.mean(np.exp([-each for each in one_by_one(echo_logits, motifs)])))
+
+
+@loss.misconception(credit=0.5)
+def second_pass_alone(echo_logits, motifs):
+    """You counted from the second pass on. What nobody can know yet costs as well."""
+    rows = zip(motifs, one_by_one(echo_logits, motifs), strict=True)
+    return np.mean(np.concatenate([each[len(motif) :] for motif, each in rows]))
+
+
+@loss.misconception(credit=0.5)
+def first_letter_left_out(echo_logits, motifs):
+    """You left out the first letters: the rows of `^` predict them."""
+    return np.mean([each[1:] for each in one_by_one(echo_logits, motifs)])
+
+
+def one_by_one(echo_logits, motifs):
+    """What each letter of each sentence costs."""
+    found = [read(said(motif)) for motif in motifs]
+    rows = [-log_softmax(np.asarray(echo_logits(ids, ECHO)))[:-1] for ids in found]
+    return [r[np.arange(len(r)), ids[1:]] for r, ids in zip(rows, found, strict=True)]
 
 
 SLIPS = [

@@ -127,7 +127,7 @@ def least():
 least.mistakes(
     back_to_the_copy=(
         "m",
-        "That is where the same letter stood. Which letter has to be found, and where is it?",
+        "So far back stands the same letter as here. Which letter has to be in reach?",
     ),
     one_before=("m - 2", "There your counts are 0."),
     behind_it_all=("m + 1", "So far back nothing stands that is needed: compare with your counts."),

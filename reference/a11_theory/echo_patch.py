@@ -226,6 +226,38 @@ def logits_compared(clean, spoiled):
     return by_logits(clean, spoiled, (OLD, clean), (COPIER, spoiled))
 
 
+# Who measured or patched in another way for the table did so here, too, and pays for it once. What
+# is near 0 or 1 here earns nothing by itself.
+@path.misconception()
+def probabilities_compared(clean, spoiled):
+    """You compared probabilities. The cost is −log p of the letter."""
+    return by_probabilities(clean, spoiled, (OLD, clean), (COPIER, spoiled))
+
+
+@path.misconception()
+def share_that_is_left(clean, spoiled):
+    """That is the share that is still missing. Subtract it from 1."""
+    return 1 - path(clean, spoiled)
+
+
+@path.misconception()
+def into_the_clean_run(clean, spoiled):
+    """You put heads of the spoiled run into the clean one. Here it is the other way round."""
+    return path(spoiled, clean)
+
+
+@path.misconception()
+def last_row_of_both(clean, spoiled):
+    """You put in the last row alone. All rows of the head's output are asked for."""
+    return restored(clean, spoiled, (OLD, clean), (COPIER, spoiled), rows=[len(clean) - 1])
+
+
+@path.misconception()
+def old_head_switched_off(clean, spoiled):
+    """You switched heads of the spoiled run off. Put the clean run's output in their place."""
+    return restored(clean, spoiled, (COPIER, spoiled), off=(OLD,))
+
+
 def sentences(seed):  # given
     """Forty sentences to fit the probe and ten to test it."""
     rng = np.random.default_rng(seed)

@@ -268,11 +268,13 @@ def echo_in_bits(costs, motifs):
 
 def told(own):
     """What three costs of one's own model are evidence of."""
-    first, _, known = own
+    first, middle, known = own
     if min(own) < 0 or not np.isfinite(own).all():
         return "impossible"
     if np.ptp(own) == 0:
         return "nothing"
+    if first < middle < known:
+        return "turned round"
     if first < 1.5:
         return "what is to be said was seen"
     if max(own) > 10:
@@ -301,6 +303,11 @@ own.mistakes(
         np.array([2.2, 1.3, 0.6]),
         "It has begun to copy, and is not there yet: take more steps, or larger ones.",
         0.4,
+    ),
+    turned_round=(
+        np.array([0.01, 1.13, 2.16]),
+        "The later, the dearer? The first number is that of the first pass, the last of what is "
+        "known.",
     ),
     seen=(
         np.array([0.02, 0.03, 0.01]),

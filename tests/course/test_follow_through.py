@@ -2,16 +2,19 @@
 
 import json
 
+import numpy as np
 import pytest
 
 from autograder.course.classes.simulate import simulate
 from autograder.course.config import Course
 from autograder.course.discover import load_assignment
+from autograder.course.proofs.follow_through import own_problems
 from autograder.course.proofs.verify import verify
 from autograder.course.submissions.grade import Grader
 from autograder.course.submissions.handed_in import Handed
 from autograder.delivery import nbgrader_settings
 from autograder.delivery.department.releasing import generate
+from autograder.exercise import Exercise, Numbers
 
 CONFIG = """
 c = get_config()
@@ -242,3 +245,31 @@ def graded(made, double, total):
     path.write_text(json.dumps(notebook))
     with Grader(made) as grader:
         return grader.grade(Handed("student_001", "a01_all", path)).grade.exercises[1].items
+
+
+def test_what_does_not_follow_from_a_mistake_of_the_own_function_is_found():
+    exercise = Exercise("own", title="Own", source="none")
+
+    @exercise.part(points=1, answer=Numbers())
+    def at_two(root):
+        """The value at 2.25, and at 6.25."""
+        return root(np.array([2.25, 6.25]))
+
+    @exercise.reference
+    def root(x):
+        return x**0.5
+
+    @exercise.misconception
+    def half(x):
+        """You halved."""
+        return x / 2
+
+    assert not own_problems(exercise, {})
+
+    @exercise.misconception
+    def always(x):
+        """You return the same."""
+        return np.array([1.0, 2.0])
+
+    [problem] = own_problems(exercise, {})
+    assert problem.startswith("what follows from `root` with the mistake `always` fails `at_two`")

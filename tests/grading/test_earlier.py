@@ -218,6 +218,15 @@ def test_what_the_notebook_lacks_is_taken_for_the_right_one(scores, text):
     assert "`weights` is not in your notebook" in items["of_a_row"].feedback
 
 
+def test_what_is_lacking_and_not_called_is_not_spoken_of(scores):
+    alone = "def weighted(x):\n    e = np.exp(x)\n    return (e * x).sum(-1) / e.sum(-1)\n"
+    items = scores(("mean", alone))
+    assert earned(items, "of_a_row", "of_rows") == [1, 2]
+    assert not items["of_a_row"].feedback
+    items = scores(("stack", STACK))
+    assert "`Layer` is not in your notebook" in items["adds"].feedback
+
+
 def test_what_is_lacking_is_lent_to_no_other_exercise(scores):
     keeps = MEAN.replace("return", "global mine; mine = weights; return")
     steals = "def weights(x): return mine(x)\n"

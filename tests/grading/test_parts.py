@@ -1,6 +1,5 @@
 """Follow-through, rounding, misconceptions and bad input, part by part."""
 
-import re
 from fractions import Fraction
 from inspect import signature
 
@@ -27,6 +26,8 @@ from autograder.exercise import (
     Witness,
     seeded,
 )
+from autograder.grading.local import Local
+from autograder.grading.own import own_function
 from autograder.grading.parts import grade_parts
 from autograder.grading.results import ExerciseGrade, Item, Status
 from autograder.sandbox import StudentError
@@ -609,6 +610,56 @@ def test_every_right_way_is_followed():
     assert not part_problems(exercise, exercise.parts[1], [{}])
 
 
+class Counter:
+    def __init__(self, start):
+        self.at = start
+
+    def step(self, by):
+        self.at = self.at + by[0]
+        return self.at
+
+
+class TwiceAsFar(Counter):
+    def step(self, by):
+        return super().step(2 * by)
+
+
+class Idle(Counter):
+    def step(self, _):
+        self.at += 1.5
+        return self.at
+
+
+class Broken(Counter):
+    def step(self, _):
+        raise ValueError
+
+
+@pytest.mark.parametrize(
+    ("own", "answer", "score"),
+    [
+        (TwiceAsFar, [3.0, 9.0], 1),
+        (TwiceAsFar, [3.0, 9.5], 0.5),
+        (TwiceAsFar, [2.0, 5.0], 1),
+        (Idle, [2.5, 4.0], 0),
+        (Broken, [3.0, 9.0], 0),
+    ],
+)
+def test_an_answer_follows_from_the_students_own_class(own, answer, score):
+    exercise = Exercise("counter", title="Counter", source="none")
+
+    @exercise.part(points=1, answer=Numbers())
+    def places(Counter):
+        """Where it is after steps of 1 and of 3."""
+        counter = Counter(1.0)
+        return [float(counter.step(np.array([by, 9.0]))) for by in (1.0, 3.0)]
+
+    exercise.reference(Counter)
+    functions = {"Counter": own_function(Counter, Local(own).ask)}
+    [item] = grade_parts(exercise, {}, lambda _: answer, functions=functions)
+    assert item.score == score
+
+
 def from_a_formula_or_a_function():
     exercise = Exercise("ways", title="Ways", source="none")
 
@@ -1016,7 +1067,7 @@ def test_where_no_mistake_is_known_a_place_is_shown():
         "counts": [17, 24, 33, 44, 59],
     }
     said = {name: item.feedback for name, item in grade(exercise, **wrong).items()}
-    assert re.fullmatch(r"At x=\S+, y=\S+ this is \S+: put numbers in, .*", said["formula"])
+    assert said["formula"] == "At x=3, y=5 this is 75: put numbers in, and compare."
     assert said["matrix"] == "3 of 4 entries are right. Look first at row 2, column 1."
     assert said["counts"] == "1 of 5 entries is right."
 

@@ -11,19 +11,21 @@ import numpy as np
 from autograder.course.proofs.part_proofs import right_answers
 from autograder.course.proofs.said import lost, shown
 from autograder.course.proofs.sources import typed
-from autograder.exercise import Exercise, FormatError
+from autograder.exercise import Exercise, Part
 from autograder.exercise.answers.slips import is_trivial
 from autograder.exercise.standing_in import standing_in
 from autograder.exercise.words.carried_source import all_carried
 from autograder.exercise.words.checked import Carried, CheckedFunction
 from autograder.exercise.words.dependencies import apply, evaluate, solve
+from autograder.exercise.words.part import arguments
 from autograder.exercise.words.source import standalone
 from autograder.grading.callee import Callee
 from autograder.grading.checks import NO_GPU, grade_checks
+from autograder.grading.diagnosis import NO_VALUE
 from autograder.grading.local import Local
+from autograder.grading.own import own_function
 from autograder.grading.parts import grade_parts
 from autograder.grading.results import Item
-from autograder.sandbox import StudentError
 
 #: From an exception nothing follows, and a GPU may not be here.
 _NOTHING_FOLLOWS = ("student_error", NO_GPU)
@@ -61,6 +63,58 @@ def carried_problems(exercise: Exercise, variant: Mapping[str, Any]) -> list[str
                 if item.note not in _NOTHING_FOLLOWS
             ]
     return problems
+
+
+def own_problems(exercise: Exercise, variant: Mapping[str, Any]) -> list[str]:
+    """Grade what follows from each mistake of a function that the exercise itself asks for.
+
+    Where nothing follows, as from an exception, nothing is said.
+    """
+    if not exercise.calling:
+        return []
+    problems = []
+    known, true = solve(exercise, variant), right_answers(exercise, variant)
+    for function in exercise.functions:
+        name, others = function.name, {**exercise.solutions}
+        for wrong in function.misconceptions:
+            if wrong.fatal:
+                continue
+            own = {
+                each: _own(right, wrong.compute if each == name else right)
+                for each, right in others.items()
+            }
+            answers, follow = {**true}, []
+            for part in exercise.parts:
+                ways = [way for way in part.routes if name in arguments(way)]
+                answer = _computed(part, ways[0], {**known, **own}) if ways else None
+                if answer is not None:
+                    answers[part.name] = answer
+                    follow.append(part.name)
+            items = grade_parts(exercise, variant, answers.__getitem__, functions=own)
+            problems += [
+                f"what follows from `{name}` with the mistake `{wrong.name}` fails {shown(item)}"
+                for item in lost(items)
+                if item.name in follow
+            ]
+    return problems
+
+
+def _computed(part: Part, way: Callable[..., Any], known: Mapping[str, Any]) -> Any:
+    """Return what a way to an answer gives, unless it gives none, or one that takes no work."""
+    right = known[part.name]
+    try:
+        with np.errstate(all="ignore"):
+            value = evaluate(part, way, known)
+            if is_trivial(value, right) or np.shape(value) != np.shape(right):
+                return None
+            return typed(part, apply(way, known), known)
+    except NO_VALUE:
+        return None
+
+
+def _own(solution: Callable[..., Any], wrong: Callable[..., Any]) -> Any:
+    """Return a function or class as that of a student's."""
+    return own_function(solution, Local(wrong).ask)
 
 
 def _reached(function: CheckedFunction) -> dict[Callable[..., Any], set[str]]:
@@ -109,7 +163,7 @@ def _parts_on(
 
     Where nothing comes of them the answer is the right one.
     """
-    own = {name: Local(each) for name, each in functions.items() if not isinstance(each, type)}
+    own = {name: _own(each, each) for name, each in functions.items()}
     if not own:
         return []
     known, true = solve(exercise, variant), right_answers(exercise, variant)
@@ -119,7 +173,7 @@ def _parts_on(
             try:
                 value = evaluate(part, part, known)
                 answers[part.name] = typed(part, apply(part, known), known)
-            except (FormatError, StudentError, ArithmeticError, ValueError, LookupError, TypeError):
+            except NO_VALUE:
                 value, answers[part.name] = known[part.name], true[part.name]
         shapes = np.shape(value), np.shape(known[part.name])
         if cast.called and (is_trivial(value, known[part.name]) or len(set(shapes)) > 1):

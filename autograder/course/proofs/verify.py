@@ -15,7 +15,7 @@ from autograder.course.discover import Assignment, Broken, text_of
 from autograder.course.proofs.building import asked_problems, building_problems
 from autograder.course.proofs.discrimination import Hidden, Twins, part_twins
 from autograder.course.proofs.distances import Distance
-from autograder.course.proofs.follow_through import carried_problems
+from autograder.course.proofs.follow_through import carried_problems, own_problems
 from autograder.course.proofs.function_proofs import function_problems
 from autograder.course.proofs.guessing import Guessed, earned_blindly, keep
 from autograder.course.proofs.helpers import helpers_path, helpers_problems, imports_problems
@@ -171,6 +171,7 @@ def _examine(
     for nothing in proof.vacuous:
         (problems if nothing.too_much else proof.notes).append(str(nothing))
     problems += carried_problems(exercise, pool[0])
+    problems += own_problems(exercise, pool[0])
     problems += building_problems(assignment, exercise, pool[0])
     problems += asked_problems(exercise, pool[0])
     if dear := {p.misconception: p.fatal for p in proof.prices if p.fatal and p.share > DEAREST}:

@@ -6,12 +6,14 @@ same formulas in few spellings: each is read and compared once.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar
 
 from autograder import algebra
+from autograder.algebra.building.numeric import Undefined, value_at
 from autograder.algebra.building.parse import operators_in
 from autograder.algebra.building.scope import check_assumptions
 from autograder.algebra.comparing.verdict import HOPELESS
@@ -33,6 +35,7 @@ from autograder.exercise.cache import remembered
 from autograder.student.formulas import text_of as text_of
 
 _SOME_NUMBER = "12345/678"
+_WHOLE = (3, 5, 7, 11, 13, 17)  # what can be a count, too; of no more names
 _UNDONE = {  # each comes to nothing
     "derivative": " + diff({0}, {0}) - 1",
     "limit": " + limit({0}, {0}, 0)",
@@ -162,11 +165,13 @@ def cross_term_missing():
         return Judgement(self.form.credit, "other_form", text)
 
     def locate(self, given: object, expected: object) -> str:
-        """Say what the answer comes to at a point where it is wrong."""
-        verdict = _compared(self._expanded(expected), self._expanded(given), self._assumed)
+        """Say what the answer comes to at a point where it is wrong: of whole numbers, if any."""
+        right, own = self._expanded(expected), self._expanded(given)
+        verdict = _compared(right, own, self._assumed)
         if verdict.equal is not False or not verdict.values or not verdict.point:
             return ""
-        return f"At {verdict.point} this is {verdict.values[1]}: put numbers in, and compare."
+        point, value = _at_whole_numbers(right, own) or (verdict.point, verdict.values[1])
+        return f"At {point} this is {value}: put numbers in, and compare."
 
     def attempts(self, right: object) -> Iterator[Attempt]:
         """Write what is given once more, and the right answer with something left to be done."""
@@ -260,6 +265,27 @@ def _has_no_value(formula: object, assumed: _Assumptions) -> bool:
     """Tell whether a formula can't even be compared with a number: it has no values to compare."""
     compared = _compared(_SOME_NUMBER, formula, assumed)
     return compared.equal is None and compared.how in HOPELESS
+
+
+def _at_whole_numbers(right: Any, own: Any) -> tuple[str, str] | None:
+    """Return a point at which formulas differ, easy to put in by hand, and the second's value.
+
+    None where nothing is found: whatever has been drawn tells more.
+    """
+    symbols = right.free_symbols | own.free_symbols
+    names = sorted({symbol.name for symbol in symbols})
+    if any(symbol.is_positive is False for symbol in symbols):
+        return None
+    for first in range(3):
+        numbers = dict(zip(names, _WHOLE[first:], strict=False))
+        try:
+            due, value = (value_at(formula, numbers) for formula in (right, own))
+        except (Undefined, ArithmeticError, ValueError, TypeError):
+            continue
+        if math.isfinite(value) and f"{due:.4g}" != f"{value:.4g}":
+            point = ", ".join(f"{name}={number}" for name, number in numbers.items())
+            return point, f"{value:.4g}"
+    return None
 
 
 def settled(verdict: algebra.Verdict) -> bool:

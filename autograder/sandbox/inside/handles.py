@@ -4,6 +4,7 @@ Whoever asks for one gets data: what a method returns, what an attribute holds. 
 this process, where they end with it.
 """
 
+import functools
 import random
 import sys
 import types
@@ -106,6 +107,26 @@ def defined(name: str, source: str) -> Any:
     module = types.ModuleType(name)
     exec(compile(source, f"<{name}>", "exec"), module.__dict__)
     return module.__dict__[name]
+
+
+def noting(made: Any, note: Callable[[], None]) -> Any:
+    """Return a function or class that says so when it is called.
+
+    >>> calls = []
+    >>> noting(abs, lambda: calls.append(1))(-2), calls
+    (2, [1])
+    """
+    call = made.__init__ if isinstance(made, type) else made  # type: ignore[misc]
+
+    @functools.wraps(call)
+    def noted(*args: object, **kwargs: object) -> Any:
+        note()
+        return call(*args, **kwargs)
+
+    if not isinstance(made, type):
+        return noted
+    made.__init__ = noted  # type: ignore[misc]
+    return made
 
 
 def unwritten(value: object) -> bool:

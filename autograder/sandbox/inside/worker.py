@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 from autograder.sandbox.inside import serving
 from autograder.sandbox.inside.capture import Output, Stream, describe, place_of
 from autograder.sandbox.inside.desk import Desk, NoTorch
-from autograder.sandbox.inside.handles import Lost, Objects, defined, seed, unwritten
+from autograder.sandbox.inside.handles import Lost, Objects, defined, noting, seed, unwritten
 from autograder.sandbox.inside.health import Health
 from autograder.sandbox.inside.serving import Frame
 from autograder.sandbox.inside.shell import Shell
@@ -72,6 +72,7 @@ class Worker:
         sys.modules["check"] = _check_module(numbers)
         seed(0)
         self._objects = Objects()
+        self._supplied: set[str] = set()  # which functions of ours have been called
         torchmeter = torch.torchmeter if torch else None
         self._desk = Desk(self._objects, lambda: torchmeter)
         self._snapshots = Snapshots(self._namespace)
@@ -146,8 +147,13 @@ class Worker:
                 missing = (n for n in request.names if unwritten(self._namespace.get(n)))
                 return {"value": list(missing)}
             case requests.Supply():
-                self._namespace[request.name] = defined(request.name, request.source)
+                made, note = defined(request.name, request.source), self._supplied.add
+                self._namespace[request.name] = noting(made, partial(note, request.name))
                 return {"value": None}
+            case requests.Supplied():
+                called = sorted(self._supplied)
+                self._supplied.clear()
+                return {"value": called}
             case requests.Bench():
                 return {"value": self._benched(message, request)}
             case _:

@@ -209,11 +209,16 @@ class Supply:
     source: str
 
 
+@dataclass(frozen=True)
+class Supplied:
+    """Return which of those were called since this was asked last."""
+
+
 #: What can be asked while functions are called.
 OfCalls = Request | Bench
 
 #: What can be asked of a process of student code.
-OfProcess = OfCalls | Execute | Read | ReadAll | Keep | Recall | Lacking | Supply
+OfProcess = OfCalls | Execute | Read | ReadAll | Keep | Recall | Lacking | Supply | Supplied
 
 _KINDS: dict[str, type[OfProcess]] = {kind.__name__: kind for kind in get_args(OfProcess)}
 _FIELDS = {name: tuple(own.name for own in fields(kind)) for name, kind in _KINDS.items()}
