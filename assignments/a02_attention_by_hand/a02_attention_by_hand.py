@@ -406,21 +406,29 @@ A_demo = None  # two rows of three weights
 # A mean of points lies in their **convex hull**: the segment between two points, the triangle of three.
 #
 # Does every point of it come out, and none beside it? The next cell draws it, if you have matplotlib. *What you see: three values as large squares, the
-# corners of a triangle, and 400 outputs for random weights as small dots. The dots fill the triangle;
+# corners of a triangle, and 400 outputs for random scores as small dots. The dots fill the triangle;
 # not a single one lies outside, although the box drawn with dashed lines around the corners has a
-# lot of room left.*
+# lot of room left. All scores can be multiplied: by 0 they leave one dot in the middle, by 8 nearly all lie along the sides,
+# and most of them near a corner.*
 
 # %% tags=["demonstration"]
-if plt:
+def draw_outputs(factor):
     corners = np.array([[1.0, 0.0], [5.0, 1.0], [2.0, 4.0]])
-    outputs = np.random.default_rng(0).dirichlet([0.7, 0.7, 0.7], size=400) @ corners
-    fig, axes = plt.subplots(figsize=(5, 4))
+    powers = np.exp(factor * np.random.default_rng(0).normal(size=(400, 3)))
+    outputs = powers / powers.sum(axis=1, keepdims=True) @ corners
+    figure = plt.Figure(figsize=(5, 4), layout="constrained")
+    axes = figure.subplots()
     axes.plot(*outputs.T, ".", color="0.4", markersize=3, label="outputs")
     axes.plot(*corners.T, "s", color="k", markersize=9, label="values")
     axes.plot([1, 5, 5, 1, 1], [0, 0, 4, 4, 0], "k--", linewidth=1, label="coordinate bounds")
     axes.set_aspect("equal")
     axes.legend()
-    plt.show()
+    near = np.linalg.norm(outputs[:, None] - corners, axis=2).min(axis=1) < 0.5
+    return figure, f"With scores times {factor} all 400 outputs lie in the triangle, {near.sum()} of them within 0.5 of a corner."
+
+
+if plt:
+    moving(draw_outputs, "factor of the scores", [0, 0.5, 1, 2, 4, 8], 2)
 
 # %% [markdown]
 # 1. `bound`: the proof for one coordinate and three values. Let $v_1, v_2, v_3 \le M$ and

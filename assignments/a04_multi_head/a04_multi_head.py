@@ -142,19 +142,24 @@ differ = None   # one of "A", "B", "C", "D"
 # if one forgets the second?
 
 # %% tags=["demonstration"]
-if plt:
+def draw_dealt(h):
     tokens = np.arange(32).reshape(4, 8)
     ways = {
-        "reshape, then transpose": tokens.reshape(4, 2, 4).transpose(1, 0, 2),
-        "reshape alone": tokens.reshape(2, 4, 4),
+        "reshape, then transpose": tokens.reshape(4, h, 8 // h).transpose(1, 0, 2),
+        "reshape alone": tokens.reshape(h, 4, 8 // h),
     }
-    figure, axes = plt.subplots(1, 2, figsize=(7, 2.6), layout="constrained")
-    for axis, (title, heads) in zip(axes, ways.items(), strict=True):
+    figure = plt.Figure(figsize=(7, 2.6), layout="constrained")
+    for axis, (title, heads) in zip(figure.subplots(1, 2), ways.items(), strict=True):
         axis.imshow(np.isin(tokens, heads[0]), cmap="Greys", vmin=0, vmax=2)
         for (row, column), number in np.ndenumerate(tokens):
             axis.text(column, row, number, ha="center", va="center")
         axis.set(title=title, xlabel="column", ylabel="token")
-    plt.show()
+    whole = f"the first {32 // h} of all 32 numbers, row by row"
+    return figure, f"Head 0 of {h} gets the first {8 // h} of 8 columns; without the second step {whole}."
+
+
+if plt:
+    moving(draw_dealt, "heads", [1, 2, 4, 8], 2)
 
 # %% [markdown]
 # *The picture:* the numbers 0 to 31 as four tokens of width 8; those that head 0 of two gets are grey. On the

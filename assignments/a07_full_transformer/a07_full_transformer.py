@@ -789,6 +789,41 @@ if plt:
 # It loses a little in the whole first pass, and most where the motif may be over: there one has to know how likely that is *and* that all unused letters are alike. Where all is decided it is perfect: given `^`, a motif and
 # its first letter again, greedy decoding continued all of 512 motifs without a mistake.
 #
+# One sentence, `^BADGEBADGE`, letter by letter: what does the model expect next?
+
+# %% tags=["demonstration"]
+expected = [  # in percent, for A to J, behind so many symbols
+    [10, 10, 10, 11, 10, 10, 10, 10, 9, 10],
+    [9, 0, 10, 11, 17, 10, 9, 12, 11, 10],
+    [1, 1, 11, 10, 11, 16, 11, 9, 12, 18],
+    [0, 4, 12, 1, 13, 11, 26, 9, 12, 12],
+    [1, 18, 16, 1, 6, 15, 2, 21, 10, 9],
+    [2, 29, 10, 3, 0, 16, 2, 20, 7, 11],
+    [100, 0, 0, 0, 0, 0, 0, 0, 0, 0],
+    [0, 0, 0, 100, 0, 0, 0, 0, 0, 0],
+    [0, 0, 0, 0, 0, 0, 100, 0, 0, 0],
+    [0, 0, 0, 0, 100, 0, 0, 0, 0, 0],
+    [0, 100, 0, 0, 0, 0, 0, 0, 0, 0],
+]
+
+
+def draw_expected(symbols):
+    bars = expected[symbols - 1]
+    figure = plt.Figure(figsize=(5.5, 2.8), layout="constrained")
+    axis = figure.subplots()
+    axis.bar(list("ABCDEFGHIJ"), bars, color="0.6", edgecolor="black")
+    axis.set(xlabel="next letter", ylabel="percent", ylim=(0, 105))
+    best = "ABCDEFGHIJ"[np.argmax(bars)]
+    return figure, f"Behind {'^BADGEBADGE'[:symbols]} it expects {best} most, with {max(bars)} %."
+
+
+if plt:
+    moving(draw_expected, "symbols read", list(range(1, 12)), 6)
+
+# %% [markdown]
+# *The picture:* ten bars, for the letters A to J. Behind `^` all are near 10 %. Behind `^BADGE` B has 29 %, since the motif may be over; what has been said besides has 3 % at most, and each letter that
+# hasn't been said 7 to 20 %. Behind the second B, and from there on, one letter has 100 %: the right one.
+#
 # ## What you can do now
 #
 # You can stack blocks into an encoder; write the layer of a decoder, and say what may influence what in

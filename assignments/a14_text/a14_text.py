@@ -398,19 +398,24 @@ def train_text(seed: int, d: int, text: "whole numbers (N,)") -> "(dictionary of
 # after top-k it has 0.7311. Without sharing out in between it would have taken two.
 
 # %% tags=["demonstration"]
-if plt:
-    logits = np.array([2.0, 1.0, 1.0, 0.0])
-    figure, axis = plt.subplots(figsize=(5.5, 2.8), layout="constrained")
-    for temperature, style in ((0.5, "o-"), (1.0, "s--"), (2.5, "^:")):
-        powers = np.exp(logits / temperature)
-        axis.plot(range(4), powers / powers.sum(), style, label=f"T = {temperature}")
+def draw_heated(temperature):
+    powers = np.exp(np.array([2.0, 1.0, 1.0, 0.0]) / temperature)
+    chances = powers / powers.sum()
+    before = np.cumsum(chances) - chances
+    figure = plt.Figure(figsize=(5.5, 2.8), layout="constrained")
+    axis = figure.subplots()
+    axis.bar(range(4), chances, color=np.where(before < 0.8, "0.6", "1.0"), edgecolor="black")
     axis.set(xlabel="rank of the token", ylabel="probability", xticks=range(4), ylim=(0, 1))
-    axis.legend()
-    plt.show()
+    said = f"from {chances[0]:.2f} to {chances[-1]:.2f}"
+    return figure, f"At T = {temperature} the probabilities fall {said}; top-p with p = 0.8 keeps {(before < 0.8).sum()} tokens, in grey."
+
+
+if plt:
+    moving(draw_heated, "temperature", [0.25, 0.5, 1, 2.5, 10], 1)
 
 # %% [markdown]
-# *The picture:* the probabilities of these four logits, the likeliest token first, at three temperatures. At $T = 0.5$ they fall from 0.78 to 0.01, at $T = 1$ from 0.53 to 0.07, and at $T = 2.5$
-# from 0.36 to 0.16: heat levels them, and top-p then needs more tokens.
+# *The picture:* bars for the probabilities of these four logits, the likeliest token first, at a temperature that you can change; those that top-p keeps are grey, the others white. At $T = 0.5$ they fall from 0.78 to 0.01 and two are kept, at $T = 1$ from 0.53 to 0.07,
+# and at $T = 2.5$ from 0.36 to 0.16: heat levels them, and top-p then needs more tokens.
 
 # %%
 your_numbers("sampling")

@@ -19,6 +19,7 @@ from autograder.exercise.words.checked import Carried, CheckedFunction
 from autograder.exercise.words.dependencies import apply, evaluate, solve
 from autograder.exercise.words.part import arguments
 from autograder.exercise.words.source import standalone
+from autograder.grading.budget import Exhausted, judging
 from autograder.grading.callee import Callee
 from autograder.grading.checks import NO_GPU, grade_checks
 from autograder.grading.diagnosis import NO_VALUE
@@ -90,6 +91,8 @@ def own_problems(exercise: Exercise, variant: Mapping[str, Any]) -> list[str]:
                 if answer is not None:
                     answers[part.name] = answer
                     follow.append(part.name)
+            if not follow:
+                continue
             items = grade_parts(exercise, variant, answers.__getitem__, functions=own)
             problems += [
                 f"what follows from `{name}` with the mistake `{wrong.name}` fails {shown(item)}"
@@ -104,11 +107,11 @@ def _computed(part: Part, way: Callable[..., Any], known: Mapping[str, Any]) -> 
     right = known[part.name]
     try:
         with np.errstate(all="ignore"):
-            value = evaluate(part, way, known)
+            value = judging(part.name, lambda: evaluate(part, way, known))
             if is_trivial(value, right) or np.shape(value) != np.shape(right):
                 return None
             return typed(part, apply(way, known), known)
-    except NO_VALUE:
+    except (*NO_VALUE, Exhausted):  # some mistakes are in the work that is done
         return None
 
 
