@@ -36,7 +36,7 @@ from autograder.delivery.nbgrader import gradebook
 from autograder.exercise import Exercise, Part
 from autograder.exercise.words.dependencies import solve
 from autograder.grading.demonstrations import tagged
-from autograder.grading.recorder import Recorder
+from autograder.grading.interview import Interview
 from autograder.grading.replay import seed_of
 from autograder.sandbox.wire.requests import Call
 
@@ -192,7 +192,7 @@ class Equivalents:
         for exercise in self.exercises.values():
             for function in exercise.functions:
                 for check in function.checks:
-                    call = Recorder(function.solution)
+                    call = Interview(function.solution)
                     check.run(call, seed_of(function, check))
                     called = [c.request for c in call.calls if isinstance(c.request, Call)]
                     asked += [(function.solution.__name__, c.args, c.kwargs) for c in called]
@@ -253,7 +253,7 @@ def _calls(exercise: Exercise) -> list[Any]:
     calls = []
     for function in exercise.functions:
         for check in function.checks:
-            call = Recorder(function.solution)
+            call = Interview(function.solution)
             with np.errstate(all="ignore"):
                 check.run(call, seed_of(function, check))
             for recorded in call.calls:

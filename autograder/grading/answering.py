@@ -19,7 +19,7 @@ from autograder.student.kinds_of_results import as_asked, as_numbers, other_kind
 
 
 @dataclass(frozen=True)
-class Recorded:
+class Exchange:
     """One request that a check made, and what came back: a value, or an exception's name and text.
 
     Attributes

@@ -24,9 +24,9 @@ from autograder.grading.followed import (
     took_no_work,
 )
 from autograder.grading.hidden_words import without_details
+from autograder.grading.interview import Interview, Known
 from autograder.grading.ours import Ours
 from autograder.grading.pricing import IN_SINGLE, computed, priced
-from autograder.grading.recorder import Known, Recorder
 from autograder.grading.replay import (
     answers_like_the_reference,
     diagnose,
@@ -61,7 +61,7 @@ def grade_checks(
     call: Callee | Function,
     *,
     secret: str = "",
-    watch: Callable[[Check, Recorder], None] | None = None,
+    watch: Callable[[Check, Interview], None] | None = None,
 ) -> list[Item]:
     """Run every check; ``call`` may be a sandboxed submission, the reference or a misconception.
 
@@ -94,20 +94,20 @@ def grade_checks(
             )
         else:
             asked = when_needed(function, check, secret, callee)
-            recorder = Recorder(callee, runs=runs, asked=asked)
+            interview = Interview(callee, runs=runs, asked=asked)
             named = {item.note for item in items.values()}
             # Where several explain a failure, it is the one that explained others before.
             mistakes = sorted(function.misconceptions, key=lambda wrong: wrong.name not in named)
             proven = any(item.status is Status.PASSED for item in items.values())
-            found = _run(function, check, recorder, secret, mistakes, proven, earned)
+            found = _run(function, check, interview, secret, mistakes, proven, earned)
             items[check.name] = callee.judged(found)
             if behind and before and items[check.name].note == UNDECIDED:  # nobody need look at it
                 items[check.name] = _not_run(check, before)
             timed_out = items[check.name].note in ("timeout", TOO_MUCH)
-            if items[check.name].note and computed(function, recorder, secret):
+            if items[check.name].note and computed(function, interview, secret):
                 slips.add(check.name)
             if watch and not behind:
-                watch(check, recorder)
+                watch(check, interview)
     return priced(function, explained(function, callee, list(items.values()), secret), slips)
 
 
@@ -135,7 +135,7 @@ def _open(check: Check, secret: str) -> bool:
 def _run(
     function: CheckedFunction,
     check: Check,
-    call: Recorder,
+    call: Interview,
     secret: str,
     mistakes: Sequence[Misconception],
     proven: bool,
@@ -153,7 +153,7 @@ def _run(
 def _outcome(
     function: CheckedFunction,
     check: Check,
-    call: Recorder,
+    call: Interview,
     secret: str,
     mistakes: Sequence[Misconception],
     proven: bool,
@@ -171,7 +171,7 @@ def _outcome(
 def _followed(
     function: CheckedFunction,
     check: Check,
-    call: Recorder,
+    call: Interview,
     secret: str,
     mistakes: Sequence[Misconception],
     proven: bool,
@@ -212,7 +212,7 @@ def _followed(
 def _judged(
     function: CheckedFunction,
     check: Check,
-    call: Recorder,
+    call: Interview,
     failure: Exception | None,
     secret: str,
     mistakes: Sequence[Misconception],
@@ -249,7 +249,7 @@ def _judged(
 def _mismatched(
     function: CheckedFunction,
     check: Check,
-    call: Recorder,
+    call: Interview,
     failure: Mismatch,
     secret: str,
     mistakes: Sequence[Misconception],
@@ -274,7 +274,7 @@ def _mismatched(
 def _raised(
     function: CheckedFunction,
     check: Check,
-    call: Recorder,
+    call: Interview,
     failure: StudentError,
     secret: str,
     mistakes: Sequence[Misconception],

@@ -10,7 +10,7 @@ from autograder.exercise import Check, CheckedFunction, Mismatch
 from autograder.exercise.words.checked import Carried
 from autograder.grading.budget import CHECK_SECONDS, bounded
 from autograder.grading.callee import Callee
-from autograder.grading.recorder import Recorder
+from autograder.grading.interview import Interview
 from autograder.grading.replay import seed_of
 from autograder.grading.results import Item, Status
 from autograder.sandbox import StudentError
@@ -54,7 +54,7 @@ def _failing(carried: Carried, own: Callee, secret: str) -> str:
 
 def _tried(function: CheckedFunction, check: Check, own: Callee, secret: str) -> str:
     """Return what is wrong with an earlier function, unless it is right or merely wrong."""
-    call = Recorder(own)
+    call = Interview(own)
     place, rng = f"{function.id}.{check.name}", seed_of(function, check, secret)
     try:
         with warnings.catch_warnings():

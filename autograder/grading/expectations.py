@@ -17,9 +17,9 @@ import numpy as np
 from autograder.exercise import Check, CheckedFunction, Mismatch, agree
 from autograder.exercise.cache import remembered
 from autograder.exercise.standing_in import standing_in
-from autograder.grading.answering import Expectation, Recorded, annotated, asking
+from autograder.grading.answering import Exchange, Expectation, annotated, asking
 from autograder.grading.callee import Callee
-from autograder.grading.recorder import Recorder
+from autograder.grading.interview import Interview
 from autograder.grading.repeat import answers, renumbered
 from autograder.grading.replay import seed_of
 from autograder.sandbox import Tensor
@@ -66,7 +66,9 @@ def expectations(function: CheckedFunction, check: Check, secret: str) -> Expect
     return Expectation(answers, annotated(function.solution))
 
 
-def blamed(function: CheckedFunction, check: Check, call: Recorder, secret: str) -> Mismatch | None:
+def blamed(
+    function: CheckedFunction, check: Check, call: Interview, secret: str
+) -> Mismatch | None:
     """Return what was wrong with the answers that a check could not go on with.
 
     None if it can't go on with those of the reference either: then it is the check's own fault.
@@ -89,7 +91,7 @@ def blamed(function: CheckedFunction, check: Check, call: Recorder, secret: str)
 
 @remembered()
 def _passed_by_reference(function: CheckedFunction, check: Check, secret: str) -> bool:
-    call = Recorder(function.solution)
+    call = Interview(function.solution)
     try:
         with warnings.catch_warnings(), standing_in({}):
             warnings.simplefilter("ignore")
@@ -101,7 +103,7 @@ def _passed_by_reference(function: CheckedFunction, check: Check, secret: str) -
     return True
 
 
-def _kind_of_answer(each: Recorded) -> Any:
+def _kind_of_answer(each: Exchange) -> Any:
     """Return the kind of an answer; derivatives are counted by our own code, name by name."""
     return None if isinstance(each.request, Differentiate) else _kind(each.value)
 
@@ -125,7 +127,7 @@ class _Enough(Exception):
     """What comes now is expensive."""
 
 
-class Looking(Recorder):
+class Looking(Interview):
     """A call of the reference that ends before anything that takes long."""
 
     def _stop(self, *_: object, **__: object) -> Any:

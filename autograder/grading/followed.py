@@ -12,7 +12,7 @@ from autograder.exercise.standing_in import standing_in
 from autograder.grading.budget import CHECK_SECONDS, Exhausted, bounded
 from autograder.grading.excuses import Earned, Excused
 from autograder.grading.expectations import blamed
-from autograder.grading.recorder import Recorder
+from autograder.grading.interview import Interview
 from autograder.grading.repeat import repeats
 from autograder.grading.replay import answers_like_the_reference, idle, seed_of
 from autograder.grading.substance import insubstantial
@@ -23,7 +23,7 @@ Function = Callable[..., Any]
 
 
 def attempt(
-    function: CheckedFunction, check: Check, call: Recorder, secret: str
+    function: CheckedFunction, check: Check, call: Interview, secret: str
 ) -> Exception | None:
     """Run a check, and return what it raises."""
     try:
@@ -38,7 +38,7 @@ def attempt(
     return None
 
 
-def follows(function: CheckedFunction, call: Recorder, failure: Exception | None) -> bool:
+def follows(function: CheckedFunction, call: Interview, failure: Exception | None) -> bool:
     """Tell whether what came of a check on top of earlier functions is right given these.
 
     From an exception nothing follows, nor from a check that could not go on with what came.
@@ -52,7 +52,7 @@ def follows(function: CheckedFunction, call: Recorder, failure: Exception | None
 def follows_otherwise(
     function: CheckedFunction,
     check: Check,
-    call: Recorder,
+    call: Interview,
     own: Mapping[str, Function],
     secret: str,
 ) -> bool:
@@ -78,7 +78,7 @@ def follows_otherwise(
 
 
 def took_no_work(
-    function: CheckedFunction, check: Check, call: Recorder, before: list[Any], secret: str
+    function: CheckedFunction, check: Check, call: Interview, before: list[Any], secret: str
 ) -> bool:
     """Tell whether what follows was answered without computing anything."""
     given = [*before, *call.returned]
@@ -92,7 +92,7 @@ def took_no_work(
 def follows_mended(
     function: CheckedFunction,
     check: Check,
-    call: Recorder,
+    call: Interview,
     own: Mapping[str, Function],
     secret: str,
     proven: bool,
@@ -116,7 +116,7 @@ def follows_mended(
     return not (given and _one_number(function, check, given, secret))
 
 
-def made_no_difference(call: Recorder) -> bool:
+def made_no_difference(call: Interview) -> bool:
     """Tell whether the student's own earlier functions answered as their references do."""
     with standing_in({}):
         return all(
@@ -132,7 +132,7 @@ def _one_number(function: CheckedFunction, check: Check, given: list[Any], secre
     """
     if not effortless(given):
         return False
-    right = Recorder(function.solution)
+    right = Interview(function.solution)
     with standing_in({}):
         attempt(function, check, right, secret)
     right.release()

@@ -11,9 +11,9 @@ from autograder.exercise.words.arguments import as_argument
 from autograder.exercise.words.carried_source import all_carried, source_of_carried
 from autograder.exercise.words.checked import Carried
 from autograder.grading.callee import Callee
+from autograder.grading.interview import Interview
 from autograder.grading.local import Local
 from autograder.grading.phases import Calls
-from autograder.grading.recorder import Recorder
 from autograder.grading.runs import Run
 from autograder.grading.substance import Asked, heedless, heedless_objects
 from autograder.sandbox import Reply, StudentError
@@ -63,7 +63,7 @@ class OwnClass(Callee):
     def __init__(self, kind: type, ask: Ask) -> None:
         self.kind = kind
         self._ask = _once_lost(ask)
-        self._made: list[Recorder] = []
+        self._made: list[Interview] = []
 
     def ask(self, request: Any) -> Reply:
         """Ask the submission's process."""
@@ -75,7 +75,7 @@ class OwnClass(Callee):
 
     def __call__(self, *args: object, **kwargs: object) -> Any:
         """Make an object there."""
-        self._made = [*self._made[1 - _SEEN :], Recorder(self)]
+        self._made = [*self._made[1 - _SEEN :], Interview(self)]
         return self._made[-1].make(*args, **kwargs)
 
     def heedless(self, reference: Function) -> bool:

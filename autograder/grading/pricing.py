@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from autograder.exercise import CheckedFunction, alike
-from autograder.grading.answering import Recorded
-from autograder.grading.recorder import Recorder
+from autograder.grading.answering import Exchange
+from autograder.grading.interview import Interview
 from autograder.grading.results import Item, Status, hundredths
 from autograder.grading.telling_apart import unvarying
 from autograder.sandbox.wire.requests import Call, CallMethod
@@ -63,7 +63,7 @@ def priced(function: CheckedFunction, items: Sequence[Item], slips: Collection[s
     return found
 
 
-def computed(function: CheckedFunction, call: Recorder, secret: str) -> bool:
+def computed(function: CheckedFunction, call: Interview, secret: str) -> bool:
     """Tell whether answers were computed, rightly or not: neither a constant, nor what came in."""
     if unvarying(function, call, secret):
         return False
@@ -71,7 +71,7 @@ def computed(function: CheckedFunction, call: Recorder, secret: str) -> bool:
     return call.metered or not (asked and all(map(_echoes, asked)))
 
 
-def _echoes(each: Recorded) -> bool:
+def _echoes(each: Exchange) -> bool:
     """Tell whether a call returned one of its arguments as it came."""
     request: Any = each.request
     given = [*request.args, *request.kwargs.values()]

@@ -10,7 +10,7 @@ from typing import Any
 from autograder.exercise import alike
 from autograder.exercise.cache import Unfamiliar, Values, remembered
 from autograder.exercise.words.given import Held
-from autograder.grading.answering import Recorded
+from autograder.grading.answering import Exchange
 from autograder.grading.ours import Ours
 from autograder.sandbox import StudentError
 from autograder.sandbox.wire.requests import (
@@ -26,10 +26,10 @@ from autograder.sandbox.wire.requests import (
 Function = Callable[..., Any]
 
 
-class RecordedCalls(Values):
-    """Recorded requests, known again where the same was asked and answered."""
+class Exchanges(Values):
+    """Requests with what came, known again where the same was asked and answered."""
 
-    def __init__(self, calls: Sequence[Recorded]) -> None:
+    def __init__(self, calls: Sequence[Exchange]) -> None:
         super().__init__(
             [
                 (type(c.request).__name__, vars(c.request), c.value, c.modified, c.raised, c.text)
@@ -39,20 +39,20 @@ class RecordedCalls(Values):
         self.calls = calls
 
 
-def repeats(asked: Sequence[Recorded]) -> Callable[[Function, bool], bool]:
+def repeats(asked: Sequence[Exchange]) -> Callable[[Function, bool], bool]:
     """Return what tells whether a function answers the recorded requests as the submission did.
 
     Where it is to be strict, types and changed arguments count as well.
     """
     recorded = renumbered(asked)
     try:
-        calls = RecordedCalls(recorded)
+        calls = Exchanges(recorded)
     except Unfamiliar:  # then every comparison is made anew
         return lambda function, strict: _answers(function, recorded, strict)
     return lambda function, strict: _known(function, calls, strict)
 
 
-def renumbered(calls: Sequence[Recorded]) -> list[Recorded]:
+def renumbered(calls: Sequence[Exchange]) -> list[Exchange]:
     """Give objects numbers in their order, so that the same requests are known again."""
     made = (each.request.key for each in calls if isinstance(each.request, Make))
     numbers = {key: i for i, key in enumerate(made)}
@@ -75,11 +75,11 @@ def renumbered(calls: Sequence[Recorded]) -> list[Recorded]:
 
 
 @remembered()
-def _known(function: Function, calls: RecordedCalls, strict: bool) -> bool:
+def _known(function: Function, calls: Exchanges, strict: bool) -> bool:
     return _answers(function, calls.calls, strict)
 
 
-def _answers(function: Function, calls: Sequence[Recorded], strict: bool) -> bool:
+def _answers(function: Function, calls: Sequence[Exchange], strict: bool) -> bool:
     other = Ours(function)
     try:
         for each in calls:
@@ -98,13 +98,13 @@ def _answers(function: Function, calls: Sequence[Recorded], strict: bool) -> boo
     return True
 
 
-def answers(function: Function, calls: Sequence[Recorded]) -> list[Any]:
+def answers(function: Function, calls: Sequence[Exchange]) -> list[Any]:
     """Return what a function answers to each request."""
     other = Ours(function)
     return [other.ask(each.request).value for each in calls]
 
 
-def texts(function: Function, calls: Sequence[Recorded]) -> list[str]:
+def texts(function: Function, calls: Sequence[Exchange]) -> list[str]:
     """Return what the exceptions say that a function raises, without the names of functions."""
     other, found = Ours(function), []
     for each in calls:

@@ -14,9 +14,9 @@ from autograder.exercise.answers.slips import FUNCTION_SLIPS, OF_SIZE, Slip, by_
 from autograder.exercise.cache import Unfamiliar, remembered
 from autograder.exercise.standing_in import standing_in
 from autograder.exercise.words.variants import rng_for
-from autograder.grading.recorder import Recorder
+from autograder.grading.interview import Interview
 from autograder.grading.repeat import (
-    RecordedCalls,
+    Exchanges,
     answers,
     nameless,
     renumbered,
@@ -36,7 +36,7 @@ def seed_of(function: CheckedFunction, check: Check, secret: str = "") -> np.ran
 def diagnose(
     function: CheckedFunction,
     check: Check,
-    call: Recorder,
+    call: Interview,
     mismatch: Mismatch,
     mistakes: Sequence[Misconception],
     secret: str = "",
@@ -67,7 +67,7 @@ def _alike(one: Mismatch, other: Mismatch, *, by_message: bool) -> bool:
 
 
 def raising(
-    function: CheckedFunction, call: Recorder, mistakes: Sequence[Misconception]
+    function: CheckedFunction, call: Interview, mistakes: Sequence[Misconception]
 ) -> list[Misconception]:
     """Return the misconceptions that raise what the submission raised, at the same call.
 
@@ -78,20 +78,20 @@ def raising(
     return repeating(call, mistakes)
 
 
-def answers_like_the_reference(function: CheckedFunction, call: Recorder) -> bool:
+def answers_like_the_reference(function: CheckedFunction, call: Interview) -> bool:
     """Tell whether every recorded call was answered as by the reference, types included."""
     if not call.calls:
         return False
     return repeats(call.calls)(function.solution, True)
 
 
-def repeating(call: Recorder, mistakes: Sequence[Misconception]) -> list[Misconception]:
+def repeating(call: Interview, mistakes: Sequence[Misconception]) -> list[Misconception]:
     """Return the misconceptions that answer every recorded call as the submission did."""
     replays = repeats(call.calls)
     return _saying_the_same(call, (wrong for wrong in mistakes if replays(wrong, False)))
 
 
-def _saying_the_same(call: Recorder, found: Iterable[Misconception]) -> list[Misconception]:
+def _saying_the_same(call: Interview, found: Iterable[Misconception]) -> list[Misconception]:
     """Return those that say the same where an exception is raised."""
     if not any(each.raised for each in call.calls):
         return list(found)
@@ -100,18 +100,18 @@ def _saying_the_same(call: Recorder, found: Iterable[Misconception]) -> list[Mis
     return [wrong for wrong in found if texts(wrong.compute, recorded) == own]
 
 
-def slipped(function: CheckedFunction, call: Recorder) -> Slip | None:
+def slipped(function: CheckedFunction, call: Interview) -> Slip | None:
     """Return the slip that leads from the reference's answers to the submission's, if any."""
     if not call.calls or call.raised:
         return None
     try:
-        calls = RecordedCalls(renumbered(call.calls))
+        calls = Exchanges(renumbered(call.calls))
     except Unfamiliar:
         return None
     return _slipped(function.solution, calls)
 
 
-def idle(function: CheckedFunction, call: Recorder) -> bool:
+def idle(function: CheckedFunction, call: Interview) -> bool:
     """Tell whether all answers are the same number everywhere, where the reference's are not.
 
     Properties may hold of them, and they may follow from another such function; they took no work.
@@ -128,7 +128,7 @@ def idle(function: CheckedFunction, call: Recorder) -> bool:
 
 
 @remembered()
-def _slipped(solution: Function, calls: RecordedCalls) -> Slip | None:
+def _slipped(solution: Function, calls: Exchanges) -> Slip | None:
     try:
         right = answers(solution, calls.calls)
     except Exception:  # what the reference can't answer, no slip explains
@@ -164,7 +164,7 @@ def _failure(
     function: CheckedFunction, check: Check, wrong: Misconception, secret: str
 ) -> Mismatch | None:
     """Return how a misconception fails a check; None if it passes, or can't be run there."""
-    call = Recorder(wrong)
+    call = Interview(wrong)
     try:
         with np.errstate(all="ignore"), warnings.catch_warnings():
             warnings.simplefilter("ignore")

@@ -17,9 +17,9 @@ import numpy as np
 
 from autograder.exercise import CheckedFunction
 from autograder.exercise.standing_in import standing_in
-from autograder.grading.answering import Recorded
+from autograder.grading.answering import Exchange
 from autograder.grading.callee import Callee
-from autograder.grading.recorder import Recorder
+from autograder.grading.interview import Interview
 from autograder.grading.repeat import answers, renumbered
 from autograder.sandbox.wire.requests import Call, CallMethod, Make
 from autograder.student.differences import numbers_of
@@ -32,7 +32,7 @@ _SMALL = 1e-3  # of the spread of the true result
 _SAME = 1e-9  # of an answer's own size
 
 
-def insubstantial(function: CheckedFunction, call: Recorder) -> bool:
+def insubstantial(function: CheckedFunction, call: Interview) -> bool:
     """Tell whether the answers of a call on top of earlier functions took no computing."""
     return _lost(function, call) or _ignores(function, call)
 
@@ -82,7 +82,7 @@ def heedless(own: Function, reference: Function, asked: Sequence[Asked]) -> bool
     return told
 
 
-def heedless_objects(own: Callee, reference: Callee, asked: Sequence[Recorded]) -> bool:
+def heedless_objects(own: Callee, reference: Callee, asked: Sequence[Exchange]) -> bool:
     """Tell the same of objects: of one that was made, with what it was asked then."""
     try:
         right = [_asked_again(reference, asked, turn) for turn in (copy.deepcopy, _reversed)]
@@ -95,7 +95,7 @@ def heedless_objects(own: Callee, reference: Callee, asked: Sequence[Recorded]) 
     return all(map(_alike, values, now))
 
 
-def _asked_again(callee: Callee, asked: Sequence[Recorded], turn: Function) -> list[Any]:
+def _asked_again(callee: Callee, asked: Sequence[Exchange], turn: Function) -> list[Any]:
     """Make an object anew, call its methods as they were, and return what these return."""
     made: Any = None
     values = []
@@ -103,14 +103,14 @@ def _asked_again(callee: Callee, asked: Sequence[Recorded], turn: Function) -> l
         if isinstance(request, Make | CallMethod):
             args, kwargs = turn(tuple(request.args)), turn(dict(request.kwargs))
         if isinstance(request, Make):
-            made = Recorder(callee).make(*args, **kwargs)
+            made = Interview(callee).make(*args, **kwargs)
         elif isinstance(request, CallMethod):
             call = made if request.name == "__call__" else getattr(made, request.name)
             values.append(call(*args, **kwargs))
     return values
 
 
-def _lost(function: CheckedFunction, call: Recorder) -> bool:
+def _lost(function: CheckedFunction, call: Interview) -> bool:
     """Tell whether most of an answer is small beside the true result, and not what follows.
 
     That is compared without an absolute tolerance: to noise of size 1e-200 any other is near.
@@ -141,7 +141,7 @@ def _noise(given: Array, follows: Array, right: Array) -> bool:
     return bool((large & small & off).sum() > large.sum() / 2)
 
 
-def _ignores(function: CheckedFunction, call: Recorder) -> bool:
+def _ignores(function: CheckedFunction, call: Interview) -> bool:
     """Tell whether the answers are the same for other inputs, where the right ones are others."""
     if call.metered or call.raised:
         return False
@@ -159,11 +159,11 @@ def _ignores(function: CheckedFunction, call: Recorder) -> bool:
     return all(_alike(call.calls[i].value, other) for i, other in zip(asked, now, strict=True))
 
 
-def _turned(recorded: Recorded) -> Recorded:
+def _turned(each: Exchange) -> Exchange:
     """Return the same request with the entries of all arrays of numbers in the opposite order."""
-    request: Any = recorded.request
+    request: Any = each.request
     named = {name: _reversed(value) for name, value in request.kwargs.items()}
-    return Recorded(replace(request, args=tuple(map(_reversed, request.args)), kwargs=named))
+    return Exchange(replace(request, args=tuple(map(_reversed, request.args)), kwargs=named))
 
 
 def _reversed(value: Any) -> Any:

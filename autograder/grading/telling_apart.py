@@ -15,9 +15,9 @@ from autograder.exercise.answers.slips import by_chance
 from autograder.exercise.cache import remembered
 from autograder.exercise.standing_in import standing_in
 from autograder.exercise.words.given import Held
-from autograder.grading.answering import Recorded
+from autograder.grading.answering import Exchange
 from autograder.grading.expectations import Looking
-from autograder.grading.recorder import Recorder
+from autograder.grading.interview import Interview
 from autograder.grading.repeat import answers, renumbered, repeats
 from autograder.grading.replay import seed_of
 from autograder.sandbox import StudentError
@@ -31,7 +31,7 @@ _EACH = 4  # requests of each check, to see whether answers ever vary
 def told_apart(
     function: CheckedFunction,
     check: Check,
-    call: Recorder,
+    call: Interview,
     found: Sequence[Misconception],
     secret: str = "",
     kind: str = "",
@@ -65,7 +65,7 @@ def told_apart(
     return left[0]
 
 
-def unvarying(function: CheckedFunction, call: Recorder, secret: str) -> bool:
+def unvarying(function: CheckedFunction, call: Interview, secret: str) -> bool:
     """Tell whether the answers are one number or truth value, whatever any check asks.
 
     Those of the reference are not.
@@ -82,14 +82,14 @@ def unvarying(function: CheckedFunction, call: Recorder, secret: str) -> bool:
     return effortless([*given, *(each.value for each in told)]) and not effortless(2 * right)
 
 
-def _everywhere(function: CheckedFunction, call: Recorder, secret: str) -> list[Recorded]:
+def _everywhere(function: CheckedFunction, call: Interview, secret: str) -> list[Exchange]:
     """Return what is answered to the first that each of the checks asks."""
     checks = (check for check in function.checks if not check.gpu)
     asked = (_asked(function, check, secret)[:_EACH] for check in checks)
     return _answered(call, [each for some in asked for each in some])
 
 
-def _by_chance(function: CheckedFunction, call: Recorder) -> bool:
+def _by_chance(function: CheckedFunction, call: Interview) -> bool:
     """Tell whether the wrong answers are so few and plain numbers that other mistakes give them."""
     plain = [each for each in renumbered(call.calls) if not each.raised]
     try:
@@ -116,22 +116,22 @@ def _of_objects(request: Call) -> bool:
     return any(isinstance(each, Held) for each in (*request.args, *request.kwargs.values()))
 
 
-def _answered(call: Recorder, requests: Sequence[Call]) -> list[Recorded]:
+def _answered(call: Interview, requests: Sequence[Call]) -> list[Exchange]:
     """Ask the student's function, and return what it answers, up to where it hangs."""
-    told: list[Recorded] = []
+    told: list[Exchange] = []
     for request in requests:
         try:
             answer = call.callee.ask(request)
         except StudentError as error:
             if not error.type:
                 break
-            told.append(Recorded(request, raised=error.type, text=error.text))
+            told.append(Exchange(request, raised=error.type, text=error.text))
         else:
-            told.append(Recorded(request, answer.value, answer.modified))
+            told.append(Exchange(request, answer.value, answer.modified))
     return told
 
 
-def _agreeing(told: list[Recorded], found: Sequence[Misconception]) -> list[Misconception]:
+def _agreeing(told: list[Exchange], found: Sequence[Misconception]) -> list[Misconception]:
     """Return the mistakes that answer as the student's function does."""
     alike = repeats(told)
     return [wrong for wrong in found if alike(wrong, False)]

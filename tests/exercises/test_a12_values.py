@@ -9,7 +9,7 @@ import pytest
 from autograder.exercise import Mismatch, Undecided
 from autograder.exercise.words.loading import load_module
 from autograder.exercise.words.variants import rng_for
-from autograder.grading.recorder import Recorder
+from autograder.grading.interview import Interview
 
 FOLDER = Path(__file__).parents[2] / "reference" / "a12_capstone"
 POINTS = {
@@ -96,7 +96,7 @@ def test_torch_s_own_layers_compute_what_the_reference_does():
     forward, rng = module("cap_forward"), np.random.default_rng(3)
     weights = forward.drawn(rng)
     src, tgt = forward.sentences(rng)
-    model = forward.built(Recorder(forward.Transformer), weights)
+    model = forward.built(Interview(forward.Transformer), weights)
     memory, logits = in_torch(weights, src, tgt, forward.H)
     assert np.abs(model.encode(src) - memory).max() < 1e-10
     assert np.abs(model.decode(memory, tgt) - logits).max() < 1e-10
@@ -175,7 +175,7 @@ class TestTrainings:
         fresh = made.trained(1, 26, steps=1)
         check = made.exercise.functions[-1].checks[0]
         with pytest.raises(Mismatch, match="width"):
-            check.run(Recorder(lambda *_: fresh), rng_for("s1", "training"))
+            check.run(Interview(lambda *_: fresh), rng_for("s1", "training"))
 
     @pytest.mark.parametrize("name", ["cap_seq2seq", "cap_classify"])
     def test_what_was_kept_and_cut_to_size_took_no_training(self, name):
@@ -184,14 +184,14 @@ class TestTrainings:
         kept = made.trained(1, width)
         for check in made.exercise.functions[-1].checks[:1]:
             with pytest.raises(Mismatch, match="it came at once"):
-                check.run(Recorder(lambda *_: kept), rng_for("s1", "training"))
+                check.run(Interview(lambda *_: kept), rng_for("s1", "training"))
 
     def test_who_knows_a_batch_by_heart_has_learned_nothing(self, monkeypatch):
         made = module("cap_classify")
         check = made.exercise.functions[-1].checks[0]
         monkeypatch.setattr(made, "tried", lambda *_: (0.85, 1.1))
         with pytest.raises(Mismatch, match="a few by heart") as failed:
-            check.run(Recorder(lambda *_: {}), rng_for("s1", "training"))
+            check.run(Interview(lambda *_: {}), rng_for("s1", "training"))
         assert failed.value.credit == 0
 
     def test_a_model_as_it_was_drawn_guesses(self):

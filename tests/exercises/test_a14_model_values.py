@@ -13,7 +13,7 @@ import pytest
 from autograder.exercise import Mismatch
 from autograder.exercise.words.loading import load_module
 from autograder.exercise.words.variants import draws, rng_for
-from autograder.grading.recorder import Recorder
+from autograder.grading.interview import Interview
 
 from ..loaded import ROOT, assigned
 
@@ -165,7 +165,7 @@ class TestTraining:
     def checked(name, found):
         """What a check makes of a run."""
         checks = {check.name: check for check in module("train_text").exercise.functions[-1].checks}
-        checks[name].run(Recorder(lambda *_: found), rng_for("s1", "training"))
+        checks[name].run(Interview(lambda *_: found), rng_for("s1", "training"))
 
     @staticmethod
     @cache

@@ -154,8 +154,8 @@ def test_parameters_that_are_none_of_the_module_are_counted(zygote):
     )
     with Runner(zygote, {}, seconds=60.0) as runner:
         runner.execute(source, 1)
-        from autograder.grading.recorder import Recorder
+        from autograder.grading.interview import Interview
 
-        own = Recorder(StudentCall(runner, exercise.functions[0].solution)).make(4)
+        own = Interview(StudentCall(runner, exercise.functions[0].solution)).make(4)
         found = own.gradients(torch.ones(2, 4))
     assert (found.hidden, found.count) == (3, 16)

@@ -10,7 +10,7 @@ from autograder.exercise import Exercise, agree, require
 from autograder.exercise.cache import deepcopied
 from autograder.grading.answering import Expectation
 from autograder.grading.checks import grade_checks
-from autograder.grading.recorder import Recorder
+from autograder.grading.interview import Interview
 from autograder.sandbox import Tensor
 from autograder.sandbox.wire import decode, encode_parts
 from autograder.sandbox.wire.requests import Call
@@ -209,5 +209,5 @@ class TestTensorsThatAFunctionKeeps:
 
     def test_are_arrays_for_functions_of_ours(self):
         found, _ = self.answered((state(torch=True), wire_tensor([3.0, 4.0])))
-        came = Recorder(lambda state: dict(state, K=state["K"].copy()))(found)
+        came = Interview(lambda state: dict(state, K=state["K"].copy()))(found)
         assert type(came["K"]) is type(came["layers"][1][0]) is np.ndarray

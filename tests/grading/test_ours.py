@@ -5,9 +5,9 @@ import random
 import numpy as np
 import pytest
 
+from autograder.grading.interview import Interview
 from autograder.grading.local import Local
 from autograder.grading.ours import Ours
-from autograder.grading.recorder import Recorder
 from autograder.sandbox import StudentError
 from autograder.sandbox.wire.requests import Call, CountWork
 
@@ -32,7 +32,7 @@ X = np.arange(3.0)
 def test_what_every_check_asks_is_worked_out_once(counted):
     double, calls = counted
     for _ in range(5):
-        assert Recorder(double)(X).tolist() == [0.0, 2.0, 4.0]
+        assert Interview(double)(X).tolist() == [0.0, 2.0, 4.0]
     assert len(calls) == 1
 
 
@@ -45,7 +45,7 @@ def test_arguments_of_another_type_are_another_question(counted):
 
 def test_a_check_that_asks_twice_sees_whether_the_same_comes():
     drawn = iter(range(100))
-    call = Recorder(lambda _: next(drawn))
+    call = Interview(lambda _: next(drawn))
     one, other = call(X), call(X)
     assert one != other
 
@@ -54,7 +54,7 @@ def test_nothing_is_remembered_of_generators_that_were_seeded():
     def noise(x):
         return random.random()
 
-    first, second = Recorder(noise), Recorder(noise)
+    first, second = Interview(noise), Interview(noise)
     first.seed(1)
     second.seed(2)
     assert first(3) != second(3)

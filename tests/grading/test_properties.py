@@ -21,7 +21,7 @@ from autograder.exercise.properties import (
     took_work,
     worked,
 )
-from autograder.grading.recorder import Recorder
+from autograder.grading.interview import Interview
 
 
 @pytest.fixture
@@ -65,7 +65,7 @@ HAVE = {
     "causal": lambda rng: causal(look_back, X, rng),
     "each_by_itself": lambda _: each_by_itself(look_back, np.stack([X, 2 * X])),
     "keeps_dtype": lambda _: keeps_dtype(softmax, X),
-    "leaves_alone": lambda _: leaves_alone(Recorder(softmax), X),
+    "leaves_alone": lambda _: leaves_alone(Interview(softmax), X),
     "is_gradient": lambda _: is_gradient(2 * X, lambda x: (x**2).sum(), X),
     "rows_sum_to_one": lambda _: rows_sum_to_one(softmax(X)),
     "refuses": lambda _: refuses(no_negatives, -X),
@@ -79,7 +79,7 @@ HAVE_NOT = {
     "for float32 inputs the result came out as float64": lambda _: keeps_dtype(
         lambda x: x + np.eye(4, 3), X
     ),
-    "changed in place": lambda _: leaves_alone(Recorder(grown_in_place), X.copy()),
+    "changed in place": lambda _: leaves_alone(Interview(grown_in_place), X.copy()),
     "central differences": lambda _: is_gradient(X, lambda x: (x**2).sum(), X),
     "should be \\(4, 3\\)": lambda _: is_gradient(X[0], lambda x: (x**2).sum(), X),
     "add up to 1": lambda _: rows_sum_to_one(X),
@@ -139,7 +139,7 @@ def test_what_comes_at_once_took_no_work():
         return float(sum(np.linalg.norm(np.outer(np.arange(300.0), np.ones(300))) for _ in steps))
 
     def asked_once(function):
-        call = Recorder(function)
+        call = Interview(function)
         call.once(300)
         return call
 
@@ -168,7 +168,7 @@ class OnTheClock:
         return self.function(*args), time.thread_time() - began
 
 
-@pytest.mark.parametrize("called", [Recorder, OnTheClock])
+@pytest.mark.parametrize("called", [Interview, OnTheClock])
 def test_noise_of_the_right_size_is_no_experiment(called):
     spread(0)
     drawn(called(spread), 1, numbers=200_000)

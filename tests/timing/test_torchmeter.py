@@ -5,7 +5,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from autograder.grading.recorder import Recorder  # noqa: E402 -- needs torch
+from autograder.grading.interview import Interview  # noqa: E402 -- needs torch
 from autograder.sandbox.meters import torchmeter  # noqa: E402 -- needs torch
 from autograder.sandbox.meters.meter import metered  # noqa: E402
 
@@ -77,14 +77,14 @@ def test_large_sizes_are_counted_without_numbers():
         return (q @ (k.mT @ V)) / (q @ k.sum(-2)[..., None])
 
     shape, n = (1, 8, 65536, 64), 65536
-    found = Recorder(linear).outline(shape, shape, shape)
+    found = Interview(linear).outline(shape, shape, shape)
     assert found.flops == pytest.approx(4 * 8 * n * 64 * 64, rel=0.1)
     assert found.largest == 8 * n * 64
-    found = Recorder(softmax).outline(shape, shape, shape, dtype="bfloat16")
+    found = Interview(softmax).outline(shape, shape, shape, dtype="bfloat16")
     assert found.largest == 8 * n * n
     assert found.peak >= 2 * 2 * 8 * n * n
     sdpa = torch.nn.functional.scaled_dot_product_attention
-    assert Recorder(sdpa).outline(shape, shape, shape).largest <= 8 * n * 64
+    assert Interview(sdpa).outline(shape, shape, shape).largest <= 8 * n * 64
 
 
 def test_views_are_no_work():
@@ -128,7 +128,7 @@ class OfABuffer:
 def test_copying_an_object_is_none_of_its_methods_work(kind, arrays):
     names = {"np": np, "torch": torch}
     exec(CACHES, names)
-    call = Recorder(names[kind])
+    call = Interview(names[kind])
     few, many = (call.make(n).step.work(np.ones((1, 64))) for n in (1000, 4000))
     assert many.flops < 1.1 * 4000 * 64  # its rows are gone through once, and copied nowhere
     holds = arrays * 8 * 64 * 3000

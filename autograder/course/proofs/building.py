@@ -17,7 +17,7 @@ from autograder.exercise.standing_in import standing_in
 from autograder.exercise.words.dependencies import evaluate, solve
 from autograder.exercise.words.part import arguments
 from autograder.grading.checks import grade_checks
-from autograder.grading.recorder import Recorder
+from autograder.grading.interview import Interview
 from autograder.grading.repeat import repeats
 from autograder.grading.replay import seed_of
 from autograder.sandbox import StudentError
@@ -114,28 +114,28 @@ def _named(code: CodeType) -> set[str]:
     return set(code.co_names).union(*map(_named, inner))
 
 
-class _Few(Recorder):
+class _Few(Interview):
     """Records two calls, which tell functions apart: some checks call for seconds."""
 
-    def record(self, request: Request) -> Any:
+    def ask(self, request: Request) -> Any:
         if len(self.calls) == 2:
             raise Mismatch("enough")
-        return super().record(request)
+        return super().ask(request)
 
 
 @cache
-def _asked(function: CheckedFunction) -> Recorder:
+def _asked(function: CheckedFunction) -> Interview:
     """Return the first calls of a check that calls a function for what it returns."""
-    recorder = Recorder(function.solution)
+    interview = Interview(function.solution)
     for check in function.checks:
         if check.gpu:
             continue
-        recorder = _Few(function.solution)
+        interview = _Few(function.solution)
         with contextlib.suppress(Mismatch, StudentError):
-            check.run(recorder, seed_of(function, check))
-        if recorder.calls and not recorder.metered:
+            check.run(interview, seed_of(function, check))
+        if interview.calls and not interview.metered:
             break
-    return recorder
+    return interview
 
 
 def _serves(

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from autograder.exercise import Check
-from autograder.grading.recorder import Recorder
+from autograder.grading.interview import Interview
 
 _ROOM = 1.1  # between a limit and what is on either side
 
@@ -51,11 +51,11 @@ class Distances:
         self._refused: dict[tuple[str, str], list[float]] = {}
         self._limits: dict[tuple[str, str], float] = {}
 
-    def watch(self, *, right: bool) -> Callable[[Check, Recorder], None]:
+    def watch(self, *, right: bool) -> Callable[[Check, Interview], None]:
         """Return what `grade_checks` shows its recorders to."""
 
-        def seen(check: Check, recorder: Recorder) -> None:
-            for reading in recorder.readings:
+        def seen(check: Check, interview: Interview) -> None:
+            for reading in interview.readings:
                 key = check.name, reading.what
                 self._limits[key] = reading.limit
                 if right:

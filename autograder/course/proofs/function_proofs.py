@@ -17,8 +17,8 @@ from autograder.exercise.words.part import computation
 from autograder.grading.checks import NO_GPU, grade_checks
 from autograder.grading.expectations import when_needed
 from autograder.grading.followed import attempt
+from autograder.grading.interview import Interview
 from autograder.grading.local import Local
-from autograder.grading.recorder import Recorder
 from autograder.grading.results import Item, Status, hundredths
 from autograder.sandbox import StudentError
 from autograder.sandbox.replies import one_line
@@ -150,7 +150,7 @@ def _author_s_errors(
     for check in (check for check in function.checks if check.name in broken):
         callee = Local(as_student(right))
         asked = when_needed(function, check, secret, callee)
-        failure = attempt(function, check, Recorder(callee, asked=asked), secret)
+        failure = attempt(function, check, Interview(callee, asked=asked), secret)
         if failure:
             found.append(raised(function.id, failure))
     return found

@@ -21,7 +21,7 @@ from autograder.course.release.asked import encode_variant, hint_of
 from autograder.course.release.plain_json import encode
 from autograder.exercise import Check, CheckedFunction, Exercise
 from autograder.exercise.words.given import FIRST_KEY, Given, Held
-from autograder.grading.recorder import Recorder
+from autograder.grading.interview import Interview
 from autograder.grading.repeat import renumbered
 from autograder.grading.replay import seed_of
 from autograder.sandbox import Tensor
@@ -94,7 +94,7 @@ def recorded_function(function: CheckedFunction) -> RecordedFunction:
 def _check(function: CheckedFunction, check: Check) -> RecordedCheck:
     """Run a visible check with the reference, and return its calls."""
     name = f"{function.id}: the visible check `{check.name}`"
-    call = Recorder(function.solution)
+    call = Interview(function.solution)
     if error := _fails(function, check, call):
         reason = f"{type(error).__name__}: {error}"
         raise CourseError(f"{name} fails with the reference itself ({reason})") from error
@@ -221,7 +221,7 @@ def _expected(function: CheckedFunction, check: Check, value: object, number: in
     return found
 
 
-class _Changed(Recorder):
+class _Changed(Interview):
     """The reference, except that one of its answers is changed, or each that is an array."""
 
     def __init__(
@@ -240,9 +240,9 @@ class _Changed(Recorder):
         """Say what was asked for."""
         return self._modified
 
-    def record(self, request: Request) -> Any:
+    def ask(self, request: Request) -> Any:
         """Ask the reference."""
-        value = super().record(request)
+        value = super().ask(request)
         if self._number is None:
             return self._change(value) if isinstance(value, np.ndarray) else value
         return self._change(value) if len(self.calls) == self._number + 1 else value

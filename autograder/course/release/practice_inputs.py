@@ -16,8 +16,8 @@ from autograder.course.release.check_json import asked_of, compared
 from autograder.course.release.plain_json import encode
 from autograder.exercise import Check, CheckedFunction, Exercise, Misconception
 from autograder.exercise.words.variants import rng_for
-from autograder.grading.answering import Recorded
-from autograder.grading.recorder import Recorder
+from autograder.grading.answering import Exchange
+from autograder.grading.interview import Interview
 from autograder.grading.repeat import renumbered
 from autograder.student.data import decode
 from autograder.student.recognition import mark_of, same_mark
@@ -91,7 +91,7 @@ def _inputs(
     function: CheckedFunction, check: Check, like: Sequence[RecordedCall], number: int
 ) -> PracticeInputs | None:
     """Return one draw, None where the check asks otherwise than when it was recorded."""
-    call = Recorder(function.solution)
+    call = Interview(function.solution)
     try:
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
@@ -128,7 +128,7 @@ def _drawing(number: int, *names: str) -> np.random.Generator:
     return _Short(rng_for("practice", str(number), *names).bit_generator)
 
 
-def _call(made: Recorded, known: RecordedCall) -> RecordedCall:
+def _call(made: Exchange, known: RecordedCall) -> RecordedCall:
     """Return a call with its result, compared as the visible check was found to compare.
 
     Raises

@@ -13,7 +13,7 @@ from autograder.exercise.checks.clocks import Curve
 from autograder.exercise.checks.gpu_checks import Timing
 from autograder.exercise.checks.work import Measured
 from autograder.exercise.words.given import FIRST_KEY
-from autograder.grading.answering import Expectation, Recorded, annotated, apart
+from autograder.grading.answering import Exchange, Expectation, annotated, apart
 from autograder.grading.callee import Callee
 from autograder.grading.ours import Ours
 from autograder.grading.proxies import Gradients, Object, held
@@ -46,7 +46,7 @@ Known = dict[Any, Run | StudentError | Inconclusive]
 _keys = itertools.count(FIRST_KEY)  # no two objects of any process have the same number
 
 
-class Recorder:
+class Interview:
     """A call that remembers what it was asked and what it answered.
 
     What is metered or timed is not remembered: such calls are large, and say how a function
@@ -104,8 +104,8 @@ class Recorder:
     def begin(self) -> None:
         """Forget everything, for the check to be run from its beginning."""
         self.callee.begin()
-        self.borrowed: dict[str, Recorder] = {}
-        self.calls: list[Recorded] = []
+        self.borrowed: dict[str, Interview] = {}
+        self.calls: list[Exchange] = []
         self.metered = self.ran = self.unseen = False
         self.warnings: tuple[str, ...] = ()
         self.remarks: list[tuple[str, str]] = []
@@ -115,7 +115,7 @@ class Recorder:
 
     def __call__(self, *args: object, **kwargs: object) -> Any:
         """Call and record."""
-        return self.record(Call(*held(args, kwargs)))
+        return self.ask(Call(*held(args, kwargs)))
 
     def make(self, *args: object, **kwargs: object) -> Object:
         """Call, and leave what comes where it is: an object, to be used from here.
@@ -123,16 +123,16 @@ class Recorder:
         Of a class that students write, it makes an instance.
         """
         key = next(_keys)
-        self.record(Make(*held(args, kwargs), key))
+        self.ask(Make(*held(args, kwargs), key))
         return Object(self, key, self.callee.kind)
 
     def seed(self, number: int) -> None:
         """Seed the generators that random, numpy and torch have in common for all code."""
-        self.record(Seed(number))
+        self.ask(Seed(number))
 
     def method(self, key: int, name: str, args: Any, kwargs: Any) -> Any:
         """Call a method of an object that was made."""
-        return self.record(CallMethod(*held(args, kwargs), key, name))
+        return self.ask(CallMethod(*held(args, kwargs), key, name))
 
     def gradients(self, *args: object, **kwargs: object) -> Gradients:
         """Call a function of torch tensors, and differentiate what it returns."""
@@ -140,18 +140,18 @@ class Recorder:
 
     def differentiated(self, key: int | None, args: Any, kwargs: Any) -> Gradients:
         """Do the same with an object that is a module."""
-        found = self.record(Differentiate(*held(args, kwargs), key))
+        found = self.ask(Differentiate(*held(args, kwargs), key))
         if not isinstance(found, dict) or found.keys() != Gradients.__annotations__.keys():
             raise StudentError("protocol", "gradients that are none")
         return Gradients(**found)
 
     def get(self, key: int, name: str) -> Any:
         """Return what an attribute of an object holds."""
-        return self.record(GetAttribute(key, name))
+        return self.ask(GetAttribute(key, name))
 
     def set(self, key: int, name: str, value: object) -> None:
         """Give an attribute of an object a value."""
-        self.record(SetAttribute((value,), {}, key, name))
+        self.ask(SetAttribute((value,), {}, key, name))
 
     def is_method(self, key: int, name: str) -> bool:
         """Say whether an attribute of an object is something to call."""
@@ -169,17 +169,17 @@ class Recorder:
         for other in self.borrowed.values():
             other.release()
 
-    def record(self, request: Request) -> Any:
+    def ask(self, request: Request) -> Any:
         """Ask, and remember what was asked and what came."""
         asked = apart(request)
         try:
             answer = self.callee.ask(request)
         except StudentError as error:
             if error.type:
-                self.calls.append(Recorded(asked, raised=error.type, text=error.text))
+                self.calls.append(Exchange(asked, raised=error.type, text=error.text))
             raise
         self.warnings = answer.warnings
-        self.calls.append(Recorded(asked, answer.value, answer.modified))
+        self.calls.append(Exchange(asked, answer.value, answer.modified))
         return self._asked().answered(len(self.calls) - 1, request, answer.value)
 
     @property
@@ -195,7 +195,7 @@ class Recorder:
             return False
         return self.callee.ask(Lend(last.request.args, last.request.kwargs)).modified
 
-    def own(self, solution: Function) -> Recorder:
+    def own(self, solution: Function) -> Interview:
         """Return an earlier function that the answer may build on, by its reference.
 
         It is the reference itself. Where the check then fails it runs once more, and gets the
@@ -204,7 +204,7 @@ class Recorder:
         if solution.__name__ not in self.borrowed:
             own = self.callee.own(solution) if self._following else None
             asked = partial(Expectation, plain=annotated(solution))
-            self.borrowed[solution.__name__] = other = Recorder(own or solution, asked=asked)
+            self.borrowed[solution.__name__] = other = Interview(own or solution, asked=asked)
             other.reference = solution
         return self.borrowed[solution.__name__]
 
@@ -218,9 +218,9 @@ class Recorder:
         """What the function returned, call by call."""
         return [each.value for each in self.calls if isinstance(each.request, Call)]
 
-    def following(self, callee: Callee | None = None) -> Recorder:
-        """Return a fresh recorder that hands out the student's own functions."""
-        return Recorder(callee or self.callee, following=True, runs=self._runs, asked=self._asked)
+    def following(self, callee: Callee | None = None) -> Interview:
+        """Return a fresh interview that hands out the student's own functions."""
+        return Interview(callee or self.callee, following=True, runs=self._runs, asked=self._asked)
 
     def once(self, *args: object, **kwargs: object) -> Any:
         """Call something expensive, such as a training run, once for all checks that look at it.
