@@ -1823,6 +1823,8 @@ _COLOURS = {
     "–": "#808080",
     "?": "#808080",
 }
+_CALL = re.compile(r'hint\("\w+"(?:, \d)?\)')
+_BELOW = ["notebook:insert-cell-below", "notebook:replace-selection", "notebook:run-cell"]
 _ITEM = "border-left: 4px solid {}; padding: 0.1em 0.7em; margin: 0.3em 0; list-style: none"
 
 
@@ -1859,7 +1861,7 @@ def page(lines: list[str]) -> str:
     for item in _items(rest):
         found = _MARKED.match(item[0])
         if not found:
-            parts += [f"<p>{_text(line.strip())}</p>" for line in item]
+            parts += [f"<p>{_text(line.strip())}{_button(line)}</p>" for line in item]
             continue
         sign, word, said = found[1], found[2], found[3] or ""
         colour = _COLOURS[sign]
@@ -1869,6 +1871,23 @@ def page(lines: list[str]) -> str:
             f"{_below(item[1:])}</li>"
         )
     return f"<div>{''.join(_with_lists(parts))}</div>"
+
+
+def _button(line: str) -> str:
+    """Return a button that writes the call of a hint into a cell below, and runs it.
+
+    The cell stays in the notebook, as one that was typed. Only JupyterLab has such commands: it is
+    the only one to show the button.
+    """
+    call = _CALL.search(line)
+    if not call:
+        return ""
+    args = html.escape(json.dumps({"commands": _BELOW, "args": {"text": call[0]}}))
+    return (
+        "<style>.jp-OutputArea .runs-below { display: inline !important }</style> "
+        '<button class="runs-below" style="display: none" data-commandlinker-command='
+        f'"apputils:run-all-enabled" data-commandlinker-args="{args}">Run it below</button>'
+    )
 
 
 def _items(lines: list[str]) -> list[list[str]]:

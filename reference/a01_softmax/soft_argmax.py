@@ -192,7 +192,14 @@ def in_latex():
     ]
 
 
-@exercise.part(points=0.25, answer=Formula("n", {"n": "positive integer"}))
+@exercise.part(
+    points=0.25,
+    answer=Formula(
+        "n",
+        {"n": "positive integer"},
+        practice=("The best lower bound of the same sum if the largest logit occurs twice.", "2"),
+    ),
+)
 def at_least():
     """The best lower bound of Σ exp(z_i − m) for n logits whose largest is m."""
     return "1"
@@ -210,7 +217,17 @@ at_least.mistakes(
 )
 
 
-@exercise.part(points=0.25, answer=Formula("n", {"n": "positive integer"}))
+@exercise.part(
+    points=0.25,
+    answer=Formula(
+        "n",
+        {"n": "positive integer"},
+        practice=(
+            "The best upper bound of the same sum if all others are at least 1 below the largest.",
+            "1 + (n - 1)*exp(-1)",
+        ),
+    ),
+)
 def at_most():
     """The best upper bound of the same sum."""
     return "n"

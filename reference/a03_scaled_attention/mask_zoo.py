@@ -55,7 +55,15 @@ causal.mistakes(
 # The prefix is never longer than the text, so that sums from p + 1 to n are what they say.
 @exercise.part(
     points=1,
-    answer=Formula("n p", assumptions={"*": "nonnegative"}, definitions={"n": "p + rest"}),
+    answer=Formula(
+        "n p",
+        assumptions={"*": "nonnegative"},
+        definitions={"n": "p + rest"},
+        practice=(
+            "The pairs that a causal mask allows if all others see none of the first p.",
+            "n*(n + 1)/2 - p*(n - p)",
+        ),
+    ),
 )
 def prefix(causal):
     """The pairs that a causal mask allows if the first p tokens see each other."""

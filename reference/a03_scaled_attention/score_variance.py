@@ -208,7 +208,16 @@ def standard_deviations(var, d, mean_q, mean_k):
     return [round(np.sqrt(float(v))) for v in variances]
 
 
-@exercise.part(points=0.5, answer=Formula("d"))
+@exercise.part(
+    points=0.5,
+    answer=Formula(
+        "d",
+        practice=(
+            "By what is a sum of d independent numbers of variance 3 divided for variance 1?",
+            "sqrt(3*d)",
+        ),
+    ),
+)
 def divisor():
     """By what must a score be divided so that its variance is 1, for means 0 and deviations 1?"""
     return "sqrt(d)"
@@ -220,7 +229,16 @@ divisor.mistakes(
 )
 
 
-@exercise.part(points=0.5, answer=Formula("d"))
+@exercise.part(
+    points=0.5,
+    answer=Formula(
+        "d",
+        practice=(
+            "The variance of the mean of d independent numbers, of which each has the variance 3.",
+            "3/d",
+        ),
+    ),
+)
 def over_width():
     """The variance of (q · k)/d, for means 0 and deviations 1."""
     return "1/d"

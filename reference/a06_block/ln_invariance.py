@@ -3,6 +3,8 @@
 Source: Ba, Kiros & Hinton (2016), "Layer normalization", section 5.1.
 """
 
+from dataclasses import replace
+
 import numpy as np
 
 from autograder.algebra import Chain
@@ -42,7 +44,10 @@ new_mean.mistakes(
 )
 
 
-@exercise.part(points=0.25, answer=Formula("a b m v"))
+@exercise.part(
+    points=0.25,
+    answer=Formula("a b m v", practice=("The variance of the entries of (x − m)/b.", "v/b^2")),
+)
 def new_variance():
     """The variance of the entries of a x + b."""
     return "a^2*v"
@@ -234,7 +239,17 @@ def depends_on_the_factor(formula):
     return "a" in map(str, formula.free_symbols)
 
 
-@exercise.part(points=2, answer=positive_numbers, carry_if=depends_on_the_factor)
+@exercise.part(
+    points=2,
+    answer=replace(
+        positive_numbers,
+        practice=(
+            "By which factor an entry of LN(x) with ε differs from one without.",
+            "sqrt(sigma2)/sqrt(sigma2 + epsilon)",
+        ),
+    ),
+    carry_if=depends_on_the_factor,
+)
 def factor():
     """By which factor an entry of LN(a x) with ε differs from one of LN(x) without, for a > 0."""
     return "a*sqrt(sigma2)/sqrt(a**2*sigma2 + epsilon)"

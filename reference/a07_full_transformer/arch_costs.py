@@ -145,7 +145,10 @@ def target_square_forgotten(n, m):
     return n * n + n * m
 
 
-@exercise.part(points=1, answer=Formula("n m"))
+@exercise.part(
+    points=1,
+    answer=Formula("n m", practice=("By how much (n + 2m)² is larger than n² + 4 m².", "4*n*m")),
+)
 def saved(dense, n, m):
     """By how much (n + m)² is larger than the dense count, in n and m."""
     left = {2 * n * m: "2*n*m", n * m + m * m: "n*m + m**2"}

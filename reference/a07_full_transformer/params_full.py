@@ -189,7 +189,12 @@ encoder_formula.mistakes(
 )
 
 
-@exercise.part(points=1, answer=Formula("d"))
+@exercise.part(
+    points=1,
+    answer=Formula(
+        "d", practice=("What a decoder layer learns for f = 2d, in d.", "12*d^2 + 17*d")
+    ),
+)
 def decoder_formula(encoder_formula, encoder_layer, decoder_layer, d):
     """What a decoder layer learns for f = 4d, in d."""
     more = Fraction(int(decoder_layer - encoder_layer), d)  # nothing in it depends on f

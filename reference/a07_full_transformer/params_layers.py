@@ -228,7 +228,12 @@ encoder_layer.mistakes(
 )
 
 
-@exercise.part(points=0.5, answer=Formula("d"))
+@exercise.part(
+    points=0.5,
+    answer=Formula(
+        "d", practice=("Matrix entries of one decoder layer for f = 3d, in d.", "14*d^2")
+    ),
+)
 def decoder_layer(encoder_layer, attention, d):
     """Matrix entries of one decoder layer for f = 4d, in d."""
     return f"{encoder_layer.expression} + {times(attention, d * d)}*d**2"

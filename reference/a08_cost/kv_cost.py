@@ -74,7 +74,17 @@ cached.mistakes(
 )
 
 
-@exercise.part(points=1.5, answer=Formula("n d", question="sum(4*t*d^2 + 2*t^2*d, t, 1, n)"))
+@exercise.part(
+    points=1.5,
+    answer=Formula(
+        "n d",
+        practice=(
+            "The sum of 3 t² d + 2 t d² over t = 1 … n.",
+            "n*(n + 1)*(2*n + 1)*d/2 + n*(n + 1)*d^2",
+        ),
+        question="sum(4*t*d^2 + 2*t^2*d, t, 1, n)",
+    ),
+)
 def recomputed():
     """All madds if each step recomputes attention over its whole prefix, in n and d."""
     return "2*n*(n + 1)*d**2 + n*(n + 1)*(2*n + 1)*d/3"

@@ -89,7 +89,16 @@ meets_projections.mistakes(
 )
 
 
-@exercise.part(points=1, answer=Formula("d"))
+@exercise.part(
+    points=1,
+    answer=Formula(
+        "d",
+        practice=(
+            "The n at which 2 n² d equals 4 n d² + 12 n d², the width within being 6d.",
+            "8*d",
+        ),
+    ),
+)
 def meets_layer(meets_projections):
     """The n at which the quadratic part equals projections plus feed-forward, in d."""
     return f"3*({meets_projections.expression})"

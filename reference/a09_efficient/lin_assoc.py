@@ -202,7 +202,12 @@ weights_first.mistakes(
 )
 
 
-@exercise.part(points=1, answer=Formula("n m D d_v"))
+@exercise.part(
+    points=1,
+    answer=Formula(
+        "n m D d_v", practice=("Madds of φ(Q) (φ(K)ᵀ φ(K)), as a formula.", "D^2*(n + m)")
+    ),
+)
 def keys_first():
     """Madds of φ(Q) (φ(K)ᵀ V), as a formula."""
     return "D*d_v*(m + n)"

@@ -199,7 +199,12 @@ best_s.mistakes(
 )
 
 
-@exercise.part(points=0.5, answer=Formula("L", {"L": "positive"}))
+@exercise.part(
+    points=0.5,
+    answer=Formula(
+        "L", {"L": "positive"}, practice=("The smallest value of L/s² + 2 s.", "3*L^(1/3)")
+    ),
+)
 def least():
     """The smallest value of L/s + s."""
     return "2*sqrt(L)"

@@ -95,7 +95,17 @@ own.mistakes(
 )
 
 
-@exercise.part(points=0.25, answer=Formula("y_i y_j tau", {"*": "positive"}))
+@exercise.part(
+    points=0.25,
+    answer=Formula(
+        "y_i y_j tau",
+        {"*": "positive"},
+        practice=(
+            "The derivative of y_i y_j by a third logit, whose entry is 1 − y_i − y_j.",
+            "-2*y_i*y_j*(1 - y_i - y_j)/tau",
+        ),
+    ),
+)
 def other():
     """The derivative of an entry by another logit."""
     return "-y_i*y_j/tau"

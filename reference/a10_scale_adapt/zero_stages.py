@@ -5,6 +5,7 @@ models", section 5.
 """
 
 from bisect import bisect_left
+from dataclasses import replace
 
 import numpy as np
 
@@ -49,7 +50,12 @@ def draw(rng):
 bytes_in = Formula("P N", {"*": "positive"})
 
 
-@exercise.part(points=0.5, answer=bytes_in)
+@exercise.part(
+    points=0.5,
+    answer=replace(
+        bytes_in, practice=("Half of the optimiser's state is dealt out.", "10*P + 6*P/N")
+    ),
+)
 def stage1():
     """The optimiser's state is dealt out."""
     return "4*P + 12*P/N"
@@ -80,7 +86,12 @@ stage1.mistakes(
 )
 
 
-@exercise.part(points=0.5, answer=bytes_in)
+@exercise.part(
+    points=0.5,
+    answer=replace(
+        bytes_in, practice=("Gradients are dealt out, the optimiser's state isn't.", "14*P + 2*P/N")
+    ),
+)
 def stage2():
     """Gradients are dealt out as well."""
     return "2*P + 14*P/N"
@@ -105,7 +116,16 @@ stage2.mistakes(
 )
 
 
-@exercise.part(points=0.5, answer=bytes_in)
+@exercise.part(
+    points=0.5,
+    answer=replace(
+        bytes_in,
+        practice=(
+            "Weights and gradients are dealt out, the optimiser's state isn't.",
+            "12*P + 4*P/N",
+        ),
+    ),
+)
 def stage3():
     """Weights are dealt out, too."""
     return "16*P/N"

@@ -45,7 +45,17 @@ def balance(alpha, beta, A=A, B=B):
     return (alpha * A / (beta * B)) ** (1 / (alpha + beta))
 
 
-@exercise.part(points=1, answer=Formula("alpha beta", {"*": "positive"}))
+@exercise.part(
+    points=1,
+    answer=Formula(
+        "alpha beta",
+        {"*": "positive"},
+        practice=(
+            "The power of 1/C by which either term of the loss falls along the optimum.",
+            "alpha*beta/(alpha + beta)",
+        ),
+    ),
+)
 def exponent():
     """The power of C by which the optimal N grows."""
     return "beta/(alpha + beta)"

@@ -59,7 +59,17 @@ intensity.mistakes(
 )
 
 
-@exercise.part(points=0.25, answer=Formula("F B w", {"*": "positive"}))
+@exercise.part(
+    points=0.25,
+    answer=Formula(
+        "F B w",
+        {"*": "positive"},
+        practice=(
+            "The batch at which both take the same time, with four FLOPs for each weight.",
+            "F*w/(4*B)",
+        ),
+    ),
+)
 def batch():
     """The batch at which arithmetic and bandwidth take the same time."""
     return "F*w/(2*B)"

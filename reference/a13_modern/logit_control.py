@@ -151,7 +151,17 @@ def slope_without_the_square(cap, s):
     return 1 - np.tanh(s / cap)
 
 
-@exercise.part(points=0.75, answer=Formula("n p", {"n": "positive", "p": "positive"}))
+@exercise.part(
+    points=0.75,
+    answer=Formula(
+        "n p",
+        {"n": "positive", "p": "positive"},
+        practice=(
+            "The smallest gain with which one of n keys can get n times the weight of each other.",
+            "log(n)/2",
+        ),
+    ),
+)
 def smallest():
     """The smallest gain g with which one of n keys can get the weight p."""
     return "log((n - 1)*p/(1 - p))/2"

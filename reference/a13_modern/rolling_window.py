@@ -32,7 +32,16 @@ def draw(rng):
     return {"w": w, "L": L, "t": int(rng.integers(8, 21)), "size": int(rng.integers(3, 6))}
 
 
-@exercise.part(points=1, answer=Formula("L w"))
+@exercise.part(
+    points=1,
+    answer=Formula(
+        "L w",
+        practice=(
+            "How many tokens reach one late output if the first layer's window is 2w.",
+            "(L - 1)*(w - 1) + 2*w",
+        ),
+    ),
+)
 def reach():
     """The number of input tokens that can reach one late output, in L and w."""
     return "L*(w - 1) + 1"

@@ -84,7 +84,14 @@ row_sum.mistakes(
 )
 
 
-@exercise.part(points=1, answer=Formula("n", {"n": "positive"}))
+@exercise.part(
+    points=1,
+    answer=Formula(
+        "n",
+        {"n": "positive"},
+        practice=("The bias with which the n weights add up to 1/2.", "-log(2*n - 1)"),
+    ),
+)
 def unit_bias():
     """The bias with which that sum is exactly 1."""
     return "-log(n - 1)"

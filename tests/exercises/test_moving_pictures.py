@@ -1,4 +1,4 @@
-"""A picture with a slider in JupyterLab: by keys, and for a screen reader."""
+"""What can be moved and pressed in JupyterLab: by keys, and for a screen reader."""
 
 import json
 import re
@@ -32,15 +32,16 @@ def moving_cells():
 
 
 CELLS = moving_cells()
+CHECK = 'from check import check, hint\ncheck("softmax_hand")'
 MOVING = re.compile(r"moving\(\w+, \"(?P<name>[^\"]+)\", (?P<choices>.+), (?P<first>[\d.]+)\)")
 
 
 @pytest.fixture(scope="module")
 def tab(tmp_path_factory):
-    """A tab with a notebook of all these cells, which have run."""
+    """A tab with a notebook of all these cells, which have run, and of one that checks."""
     folder = tmp_path_factory.mktemp("lab")
     made = nbformat.v4.new_notebook(
-        cells=[nbformat.v4.new_code_cell(IMPORTS + cell) for cell in CELLS.values()],
+        cells=[nbformat.v4.new_code_cell(IMPORTS + cell) for cell in [*CELLS.values(), CHECK]],
         metadata={"kernelspec": {"name": "python3", "display_name": "Python 3"}},
     )
     for each in (ROOT / "release" / "a01_softmax").glob("*"):
@@ -52,12 +53,12 @@ def tab(tmp_path_factory):
         monkeypatch.setenv("IPYTHONDIR", str(own / "ipython"))
         with browsing(own / "profile") as tab, jupyterlab(folder) as address:
             tab.open(f"{address}/doc/tree/moving.ipynb")
-            tab.wait(f"document.querySelectorAll('.jp-CodeCell').length == {len(CELLS)}")
+            tab.wait(f"document.querySelectorAll('.jp-CodeCell').length == {len(CELLS) + 1}")
             while not tab.ask(f"!!{RUN}"):  # the kernel may be asked for, or not be there yet
                 tab.ask("document.querySelector('.jp-Dialog .jp-mod-accept')?.click()")
                 tab.wait(IDLE)
                 tab.ask("document.querySelector('.jp-CodeCell .cm-content').focus()")
-                for _ in CELLS:
+                for _ in [*CELLS, CHECK]:
                     tab.press("Shift+Enter")
                 time.sleep(2)
             yield tab
@@ -100,3 +101,18 @@ def test_keys_move_it_and_a_screen_reader_hears_what_it_shows(tab, name):
         assert not violations(tab, rules=COLOURS, where=where)
     finally:
         tab.ask(f"{area}.id = ''")
+
+
+@pytest.mark.browser
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning")
+def test_a_button_writes_the_call_of_a_hint_into_a_cell_that_stays(tab):
+    tab.prefer("light")
+    button = "document.querySelector('.jp-OutputArea .runs-below')"
+    tab.wait(f"!!{button}")
+    where = "{include: [['.jp-OutputArea-output:has(.runs-below)']]}"
+    assert not violations(tab, where=where)
+    tab.ask(f"{button}.focus()")
+    tab.press("Enter")
+    cells = "[...document.querySelectorAll('.jp-CodeCell')].map(cell => cell.innerText)"
+    tab.wait(f"{cells}.some(text => /hint\\(.softmax_hand.\\)\\s+Hint 1 of/.test(text))")

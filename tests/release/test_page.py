@@ -1,5 +1,7 @@
 """What JupyterLab shows of a check: a page beside the text, and nothing by colour alone."""
 
+import html
+import json
 import re
 import sys
 from types import SimpleNamespace
@@ -77,3 +79,12 @@ def test_in_jupyter_the_text_stands_beside_the_page(monkeypatch):
 def test_latex_of_formulas(text, latex):
     calls = ("sum", "exp", "diff", "sqrt", "abs", "softmax")
     assert latex_of(read_tree(text, implicit=False, functions=calls)) == latex
+
+
+def test_a_call_of_a_hint_has_a_button_that_other_frontends_hide():
+    found = page(["sdpa: Attention", '  There is practice("sdpa"), hint("sdpa", 2) for a hint.'])
+    [button] = re.findall(r"<button.*?</button>", found)
+    assert 'style="display: none"' in button
+    args = html.unescape(re.search(r'-args="(.*?)"', button)[1])
+    assert json.loads(args)["args"] == {"text": 'hint("sdpa", 2)'}
+    assert "<button" not in page(["sdpa: Attention", "  There is nothing."])
