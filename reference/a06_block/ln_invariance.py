@@ -244,8 +244,8 @@ def depends_on_the_factor(formula):
     answer=replace(
         positive_numbers,
         practice=(
-            "By which factor an entry of LN(x) with ε differs from one without.",
-            "sqrt(sigma2)/sqrt(sigma2 + epsilon)",
+            "By which factor an entry of LN(x) with 2 ε differs from one with ε.",
+            "sqrt(sigma2 + epsilon)/sqrt(sigma2 + 2*epsilon)",
         ),
     ),
     carry_if=depends_on_the_factor,

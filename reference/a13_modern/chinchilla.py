@@ -51,8 +51,8 @@ def balance(alpha, beta, A=A, B=B):
         "alpha beta",
         {"*": "positive"},
         practice=(
-            "The power of 1/C by which either term of the loss falls along the optimum.",
-            "alpha*beta/(alpha + beta)",
+            "The power of N by which the tokens D grow along the optimum.",
+            "alpha/beta",
         ),
     ),
 )
