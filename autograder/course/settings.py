@@ -23,15 +23,15 @@ def _of(*kinds: type) -> Callable[[Any], bool]:
     return lambda value: isinstance(value, kinds)
 
 
-def _names(value: Any) -> bool:
+def _names(value: object) -> bool:
     return isinstance(value, list | tuple) and all(isinstance(name, str) for name in value)
 
 
-def _counts(value: Any) -> bool:
+def _counts(value: object) -> bool:
     return isinstance(value, dict) and all(type(k) is int and k > 0 for k in value.values())
 
 
-def _is_excused(value: Any) -> bool:
+def _is_excused(value: object) -> bool:
     if not isinstance(value, list | tuple) or len(value) != 2:
         return False
     share, reason = value

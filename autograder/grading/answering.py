@@ -108,7 +108,7 @@ def _held(value: object, right: object) -> Any:
     return _going_back(as_asked(value, right), value)
 
 
-def _going_back(asked: Any, came: object, *, inside: bool = False) -> Any:
+def _going_back(asked: object, came: object, *, inside: bool = False) -> Any:
     """Return an answer in the form that is asked for, with tensors that go back as tensors.
 
     Only what is inside something that the function has made, such as the arrays of a state: what

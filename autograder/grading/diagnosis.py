@@ -108,7 +108,7 @@ class Own:
         return Mended(value, as_argument(right))
 
 
-def judge(part: Part, answer: Any, true: Mapping[str, Any], own: Own) -> Judgement:
+def judge(part: Part, answer: object, true: Mapping[str, Any], own: Own) -> Judgement:
     """Judge an answer that could be read.
 
     Raises
@@ -162,7 +162,7 @@ def judge(part: Part, answer: Any, true: Mapping[str, Any], own: Own) -> Judgeme
         )
 
 
-def _follows_from_some(part: Part, answer: Any, true: Mapping[str, Any], own: Own) -> bool:
+def _follows_from_some(part: Part, answer: object, true: Mapping[str, Any], own: Own) -> bool:
     """Tell whether some of the wrong earlier answers, and right ones for the others, lead to it."""
     for compute in part.routes:
         wrong = sorted(own.wrong.intersection(arguments(compute)))
@@ -180,7 +180,7 @@ def _follows_from_some(part: Part, answer: Any, true: Mapping[str, Any], own: Ow
     return False
 
 
-def by_itself(part: Part, answer: Any, right: Any, slack: Slack = 0.0) -> Judgement:
+def by_itself(part: Part, answer: Any, right: object, slack: Slack = 0.0) -> Judgement:
     """Judge an answer by the right one alone; what takes no work earns nothing in part."""
     found = part.answer.judge(answer, right, slack=slack)
     if found.credit < 1 and np.size(answer) > 1 and is_trivial(answer, right):
@@ -188,7 +188,7 @@ def by_itself(part: Part, answer: Any, right: Any, slack: Slack = 0.0) -> Judgem
     return found
 
 
-def misshapen(part: Part, raw: Any, true: Mapping[str, Any], own: Own) -> Judgement | None:
+def misshapen(part: Part, raw: object, true: Mapping[str, Any], own: Own) -> Judgement | None:
     """Recognise a known mistake or a slip that gives another shape than the right answer's."""
     try:
         answer = part.answer.read(raw)
@@ -232,7 +232,7 @@ def _mistaken(
     return Judgement(credit, next(iter(found)).name, said)
 
 
-def _whole(part: Part, answer: Any, true: Mapping[str, Any], own: Own) -> list[Misconception]:
+def _whole(part: Part, answer: object, true: Mapping[str, Any], own: Own) -> list[Misconception]:
     """Return the misconceptions that give this answer.
 
     Those that give it from the true earlier answers, if there are any: what others make of the
@@ -250,7 +250,7 @@ def _whole(part: Part, answer: Any, true: Mapping[str, Any], own: Own) -> list[M
 
 
 def _in_part(
-    part: Part, answer: Any, true: Mapping[str, Any], own: Own
+    part: Part, answer: object, true: Mapping[str, Any], own: Own
 ) -> dict[Misconception, float]:
     """Return the misconceptions that give every entry that is wrong, and how far they show."""
     found = {}
@@ -293,7 +293,7 @@ def _side_by_side(
 
 
 def _ways(
-    part: Part, compute: Any, true: Mapping[str, Any], own: Own
+    part: Part, compute: Callable[..., Any], true: Mapping[str, Any], own: Own
 ) -> Iterator[tuple[Any, Slack]]:
     """Evaluate on the true answers, then on the student's own."""
     yield _evaluate(part, compute, true), 0.0
@@ -303,7 +303,7 @@ def _ways(
 
 
 def _slipped(
-    part: Part, answer: Any, right: Any, follows: list[Any], first: Judgement
+    part: Part, answer: object, right: object, follows: list[Any], first: Judgement
 ) -> Judgement:
     """Name a slip that happens with any numbers, unless the kind of answer has said more.
 
@@ -326,7 +326,7 @@ def _slipped(
     return first
 
 
-def _from_own(part: Part, compute: Any, own: Own) -> tuple[Any, Slack]:
+def _from_own(part: Part, compute: Callable[..., Any], own: Own) -> tuple[Any, Slack]:
     value = _evaluate(part, compute, own.known)
     rounded = own.rounding.keys() & set(arguments(computation(compute)))
     if value is None or not rounded or part.answer.rounding(value) is None:
@@ -334,7 +334,7 @@ def _from_own(part: Part, compute: Any, own: Own) -> tuple[Any, Slack]:
     return value, band(compute, own.known, own.rounding)
 
 
-def _evaluate(part: Part, compute: Any, known: Mapping[str, Any]) -> Any:
+def _evaluate(part: Part, compute: Callable[..., Any], known: Mapping[str, Any]) -> Any:
     """Evaluate, or return None where a carried value makes that impossible."""
     try:
         return evaluate(part, compute, known)
@@ -343,7 +343,7 @@ def _evaluate(part: Part, compute: Any, known: Mapping[str, Any]) -> Any:
 
 
 def another_part(
-    parts: list[Part], part: Part, answer: Any, true: Mapping[str, Any]
+    parts: list[Part], part: Part, answer: object, true: Mapping[str, Any]
 ) -> Judgement | None:
     """Say that an answer is the right one to another part."""
     for other in parts:

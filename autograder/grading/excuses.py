@@ -48,7 +48,7 @@ class Mended:
         self._own, self._reference = own, reference
         self.used = False
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, *args: object, **kwargs: object) -> Any:
         """Call the student's function, and where that gives nothing that fits the reference."""
         right = self._reference(*copy.deepcopy(args), **copy.deepcopy(kwargs))
         try:
@@ -79,7 +79,7 @@ class MendedCallee(Callee):
             return right
         return replace(reply, value=_fitted(reply.value, right.value))
 
-    def once(self, args: Any, kwargs: Any) -> Run:
+    def once(self, args: object, kwargs: object) -> Run:
         """Make an expensive call of the student's function."""
         return self._own.once(args, kwargs)
 
@@ -126,7 +126,7 @@ class Excused(Callee):
             self.answered.append(reply.value)
         return reply
 
-    def once(self, args: Any, kwargs: Any) -> Run:
+    def once(self, args: object, kwargs: object) -> Run:
         """Make an expensive call, for which there is no excuse."""
         return self._callee.once(args, kwargs)
 
@@ -135,7 +135,7 @@ class Excused(Callee):
         own = self._callee.own(solution)
         return own and MendedCallee(own, solution)
 
-    def reference_seconds(self, args: Any, kwargs: Any) -> tuple[Any, float | None]:
+    def reference_seconds(self, args: object, kwargs: object) -> tuple[Any, float | None]:
         """Call the reference and read its time."""
         return self._callee.reference_seconds(args, kwargs)
 
@@ -150,7 +150,7 @@ class Excused(Callee):
         return False
 
 
-def _fitted(value: Any, right: Any) -> Any:
+def _fitted(value: object, right: object) -> Any:
     """Return a value if it has the right one's shape, else what it holds in that, else that."""
     if isinstance(right, tuple):
         if not isinstance(value, tuple | list) or len(value) != len(right):

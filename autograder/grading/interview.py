@@ -130,7 +130,7 @@ class Interview:
         """Seed the generators that random, numpy and torch have in common for all code."""
         self.ask(Seed(number))
 
-    def method(self, key: int, name: str, args: Any, kwargs: Any) -> Any:
+    def method(self, key: int, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Call a method of an object that was made."""
         return self.ask(CallMethod(*held(args, kwargs), key, name))
 
@@ -138,7 +138,9 @@ class Interview:
         """Call a function of torch tensors, and differentiate what it returns."""
         return self.differentiated(None, args, kwargs)
 
-    def differentiated(self, key: int | None, args: Any, kwargs: Any) -> Gradients:
+    def differentiated(
+        self, key: int | None, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> Gradients:
         """Do the same with an object that is a module."""
         found = self.ask(Differentiate(*held(args, kwargs), key))
         if not isinstance(found, dict) or found.keys() != Gradients.__annotations__.keys():
@@ -157,7 +159,7 @@ class Interview:
         """Say whether an attribute of an object is something to call."""
         return self.callee.ask(IsMethod(key, name)).value is True
 
-    def measured(self, key: int, name: str, args: Any, kwargs: Any) -> Work:
+    def measured(self, key: int, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Work:
         """Call a method of a copy of an object, and count the work."""
         args, kwargs = held(args, kwargs)
         return self._work(CountMethod(args, kwargs, key, name), CallMethod(args, kwargs, key, name))

@@ -114,7 +114,7 @@ def _with_mistakes(exercise: Exercise, items: Sequence[Item], true: Known, own: 
     return [replace(i, mistake="") if i.name in others else i for i in found]
 
 
-def _mistake(part: Part, item: Item, right: Any, answer: Any) -> str:
+def _mistake(part: Part, item: Item, right: object, answer: object) -> str:
     if answer is None or not part.answer.says_much(right):
         return ""
     return next((w.feedback for w in part.misconceptions if w.name == item.note), "")
@@ -205,7 +205,7 @@ def _answered(part: Part, read: Read, true: Known, own: Own) -> Any:
 
 
 def _carry_on(
-    exercise: Exercise, part: Part, answer: Any, judgement: Judgement, true: Known, own: Own
+    exercise: Exercise, part: Part, answer: object, judgement: Judgement, true: Known, own: Own
 ) -> None:
     """Keep of an answer what later parts may follow from."""
     if judgement.credit < 1 or judgement.note == "follow_through":
@@ -223,7 +223,7 @@ def _carry_on(
             own.rounding[part.name] = rounding
 
 
-def _unreadable(part: Part, raw: Any, true: Known, own: Own, why: str) -> Judgement:
+def _unreadable(part: Part, raw: object, true: Known, own: Own, why: str) -> Judgement:
     """Judge what can't be read: by a known mistake in it, or by the entries that can be."""
     try:
         known = misshapen(part, raw, true, own) or _in_part(part, raw, true, own)
@@ -234,7 +234,7 @@ def _unreadable(part: Part, raw: Any, true: Known, own: Own, why: str) -> Judgem
     return known or Judgement(0, "format_error", why)
 
 
-def _in_part(part: Part, raw: Any, true: Known, own: Own) -> Judgement | None:
+def _in_part(part: Part, raw: object, true: Known, own: Own) -> Judgement | None:
     """Judge the entries that can be read, where some can't; nothing is carried on from them."""
     try:
         found = patched(part.answer, raw, true[part.name])
@@ -250,7 +250,7 @@ def _in_part(part: Part, raw: Any, true: Known, own: Own) -> Judgement | None:
     )
 
 
-def _take_example(exercise: Exercise, part: Part, answer: Any, true: Known, own: Own) -> None:
+def _take_example(exercise: Exercise, part: Part, answer: object, true: Known, own: Own) -> None:
     """Let what follows from an example follow from the student's: it is as right as any other."""
     true[part.name] = answer
     changed = {part.name}
@@ -275,7 +275,7 @@ def _in_words(part: Part, own: Own) -> tuple[str, str]:
     return part.answer.in_words(answer), str(answer) or "none"
 
 
-def carries(part: Part, answer: Any, right: Any) -> bool:
+def carries(part: Part, answer: object, right: object) -> bool:
     """Tell whether an answer is carried on: from nothing, nothing follows."""
     if is_nothing(answer, right):
         return False

@@ -44,13 +44,15 @@ class Gradients:
 class Home(Protocol):
     """Where objects are: another process, or this one."""
 
-    def method(self, key: int, name: str, args: object, kwargs: object) -> Any:
+    def method(self, key: int, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Call a method."""
 
-    def measured(self, key: int, name: str, args: object, kwargs: object) -> Any:
+    def measured(self, key: int, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Count the work of a method on a copy of the object."""
 
-    def differentiated(self, key: int | None, args: object, kwargs: object) -> Gradients:
+    def differentiated(
+        self, key: int | None, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> Gradients:
         """Differentiate an object that is a module."""
 
     def get(self, key: int, name: str) -> Any:

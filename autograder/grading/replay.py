@@ -149,7 +149,7 @@ def _slipped(solution: Function, calls: Exchanges) -> Slip | None:
     return None
 
 
-def _led(slip: Slip, right: Any, given: Any) -> list[bool]:
+def _led(slip: Slip, right: object, given: object) -> list[bool]:
     """Tell of each wrong answer that a slip leads to whether it was given."""
     found: list[bool] = []
     with np.errstate(all="ignore"), contextlib.suppress(TypeError, ValueError, ArithmeticError):

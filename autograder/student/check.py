@@ -141,7 +141,7 @@ def carry(exercise: str, notebook: str = "", *, given: bool = False) -> None:
         print("The code stands in this cell now. Save this notebook: graded is what stands here.")
 
 
-def practice(exercise: str, /, **answers: Any) -> NumbersByName | None:
+def practice(exercise: str, /, **answers: object) -> NumbersByName | None:
     """Give other numbers to practise with; with answers to these, say at once what is right.
 
     ``practice("an_exercise")`` shows numbers that nobody is graded with and what is asked for, and
@@ -175,7 +175,7 @@ def hint(exercise: str, number: int = 1) -> None:
     print(message if found is None else "\n".join(hint_lines(exercise, number)))
 
 
-def moving(draw: Draw, name: str, choices: list[Any], first: Any) -> None:
+def moving(draw: Draw, name: str, choices: list[Any], first: object) -> None:
     """Show a picture that a slider moves, where the notebook has ipywidgets; else it stands still.
 
     ``draw`` is called with one of the choices, ``first`` at the beginning.  It returns a figure,

@@ -73,7 +73,7 @@ class Difference:
 _NUMBERS = Comparison()
 
 
-def difference(came: Any, right: Any, rules: Any = _NUMBERS) -> Difference | None:
+def difference(came: object, right: object, rules: Any = _NUMBERS) -> Difference | None:
     """Return where a value first differs from the right one; None where they agree.
 
     Parameters
@@ -98,7 +98,7 @@ def difference(came: Any, right: Any, rules: Any = _NUMBERS) -> Difference | Non
     return _between_arrays(came, numbers, rules)
 
 
-def _between_trees(came: Any, right: Any, rules: Any) -> Difference | None:
+def _between_trees(came: object, right: Any, rules: object) -> Difference | None:
     if isinstance(came, np.ndarray) and came.ndim and not isinstance(right, dict):
         came = tuple(came)  # it is unpacked like one
     fits = dict if isinstance(right, dict) else (tuple, list)
@@ -114,7 +114,7 @@ def _between_trees(came: Any, right: Any, rules: Any) -> Difference | None:
     return None
 
 
-def _between_arrays(came: Any, right: Any, rule: Comparison) -> Difference | None:
+def _between_arrays(came: object, right: Any, rule: Comparison) -> Difference | None:
     try:
         given = np.asarray(numbers_of(came))
     except ValueError:

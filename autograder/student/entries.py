@@ -24,7 +24,7 @@ _GROUPS = re.compile(r"([+\-−–]?)([1-9]\d{0,2})((?:,\d{3})+|(?: \d{3})+)(?![
 
 
 def entries(
-    raw: Any, *, shape: Any = None, units: bool = False
+    raw: object, *, shape: Any = None, units: bool = False
 ) -> tuple[tuple[int, ...], list[Entry]]:
     """Return the shape of an answer and its numbers in order.
 

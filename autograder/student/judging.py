@@ -6,6 +6,7 @@ asks for beside: the kind's rule, plain data.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,12 @@ _WORTH = 0.1  # of the largest number, as with two digits: a last one worth more
 
 
 def judge_numbers(
-    given: Any, expected: Any, rule: Any, *, slack: Any = 0.0, written: tuple[Entry, ...] = ()
+    given: Any,
+    expected: Any,
+    rule: Mapping[str, Any],
+    *,
+    slack: object = 0.0,
+    written: tuple[Entry, ...] = (),
 ) -> Judgement:
     """Judge numbers entry by entry; half for a right number with too few digits.
 
@@ -49,7 +55,7 @@ def judge_numbers(
     return Judgement(found.credit, note, advice or found.feedback)
 
 
-def judge_exact(given: Any, expected: Any, rule: Any) -> Judgement:
+def judge_exact(given: Any, expected: Any, rule: Mapping[str, Any]) -> Judgement:
     """Judge what is counted: right, or the share of right entries where at least half are right."""
     if np.shape(given) != np.shape(expected):
         return Judgement(0.0)
@@ -61,7 +67,7 @@ def judge_exact(given: Any, expected: Any, rule: Any) -> Judgement:
     )
 
 
-def judge_shape(given: Any, expected: Any, _rule: Any) -> Judgement:
+def judge_shape(given: Any, expected: object, _rule: object) -> Judgement:
     """Judge a shape, or the share of right shapes where several are asked for."""
     if given == expected or not isinstance(expected, dict) or len(expected) < 2:
         return Judgement(float(given == expected))
@@ -74,7 +80,7 @@ def judge_shape(given: Any, expected: Any, _rule: Any) -> Judgement:
     return judged_by_entries(right, np.array([shapes.index(s) + 1 for s in shapes]), taken_for)
 
 
-def judge_choice(given: Any, expected: Any, rule: Any) -> Judgement:
+def judge_choice(given: Any, expected: Any, rule: Mapping[str, Any]) -> Judgement:
     """Judge letters: right or wrong; of several letters, credit for those that apply."""
     apply, others = set(expected), set(rule["options"]) - set(expected)
     if given == expected or not rule.get("multiple") or not apply or not others:
@@ -108,7 +114,13 @@ JUDGES: dict[str, Any] = {
 }
 
 
-def close(given: Any, expected: Any, rule: Any, slack: Any = 0.0, widen: float = 1.0) -> Any:
+def close(
+    given: object,
+    expected: object,
+    rule: Mapping[str, Any],
+    slack: object = 0.0,
+    widen: float = 1.0,
+) -> Any:
     """Tell of each number whether it is the expected one; see `Numbers`."""
     with np.errstate(all="ignore"):
         given, expected = np.asarray(given, float), np.asarray(expected, float)
@@ -122,7 +134,7 @@ def close(given: Any, expected: Any, rule: Any, slack: Any = 0.0, widen: float =
         return np.asarray(near | equal)
 
 
-def tolerance_of(expected: Any, rule: Any) -> Any:
+def tolerance_of(expected: object, rule: Mapping[str, Any]) -> Any:
     """Return how far off each number may be."""
     size = np.abs(np.asarray(expected, float))
     if rule.get("tolerance") is not None:
@@ -136,25 +148,25 @@ def tolerance_of(expected: Any, rule: Any) -> Any:
     return np.asarray(np.maximum(usual, FLOOR))
 
 
-def half_units(value: Any, written: tuple[Entry, ...], rule: Any) -> Any:
+def half_units(value: Any, written: tuple[Entry, ...], rule: Mapping[str, Any]) -> Any:
     """Return half a unit of each last written digit, never more than the tolerance."""
     half = np.reshape([entry.half for entry in written], np.shape(value))
     return np.asarray(np.minimum(half, tolerance_of(value, rule)))
 
 
-def is_loose(rule: Any) -> bool:
+def is_loose(rule: Mapping[str, Any]) -> bool:
     """Tell whether the number of digits does not matter."""
     return rule.get("tolerance") is not None or rule.get("between") is not None
 
 
-def _digits_asked(rule: Any) -> str:
+def _digits_asked(rule: Mapping[str, Any]) -> str:
     for name, called in (("places", "decimal"), ("figures", "significant figure")):
         if (number := rule.get(name)) is not None:
             return f"{number} {called}{'s' * (number != 1)}"
     return ""
 
 
-def _has_digits(entry: Entry, rule: Any) -> bool:
+def _has_digits(entry: Entry, rule: Mapping[str, Any]) -> bool:
     if not entry.typed or entry.last is None:
         return True
     if rule.get("places") is not None:
@@ -163,7 +175,7 @@ def _has_digits(entry: Entry, rule: Any) -> bool:
     return figures is None or entry.figures[0] <= figures <= entry.figures[1]
 
 
-def too_coarse(written: Any, given: Any, expected: Any) -> tuple[Any, Any]:
+def too_coarse(written: Any, given: object, expected: object) -> tuple[Any, Any]:
     """Tell which numbers are the expected as far as they are written, rounded there or cut off.
 
     The last digit must be worth something beside the numbers: who writes 1 for 0.8 knows nothing.

@@ -48,7 +48,7 @@ def other_kind(came: object, right: object, what: str = "the result") -> str:
     return ""
 
 
-def as_asked(came: Any, right: Any) -> Any:
+def as_asked(came: Any, right: object) -> Any:
     """Return a result in the form of the right one, which is of the same kind."""
     if isinstance(right, tuple):
         return tuple(map(as_asked, _taken_apart(came), right))

@@ -17,7 +17,7 @@ _BETWEEN = re.compile(r"[-–→⟶⇒>=]|\\(?:to|(?:long)?rightarrow|Rightarrow
 _ALSO = {"true": "t", "t": "true", "false": "f", "f": "false"}
 
 
-def read_choice(raw: Any, hint: Any) -> Reading:
+def read_choice(raw: object, hint: Any) -> Reading:
     """Read letters in either case; several come back in the order of the options."""
     options, several = hint["options"], hint.get("multiple", False)
     letters = _letters(raw, several)
@@ -34,7 +34,7 @@ def read_choice(raw: Any, hint: Any) -> Reading:
     )
 
 
-def read_ordering(raw: Any, hint: Any) -> Reading:
+def read_ordering(raw: object, hint: Any) -> Reading:
     """Read the letters of steps in the order in which they were written, each at most once."""
     known = hint["letters"]
     refuse_set(raw, "letters")
@@ -51,7 +51,7 @@ def read_ordering(raw: Any, hint: Any) -> Reading:
     return Reading(tuple(letters), f"{' '.join(letters)}: {len(letters)} steps in this order")
 
 
-def read_labels(raw: Any, hint: Any) -> Reading:
+def read_labels(raw: object, hint: Any) -> Reading:
     """Read a label for each name of a table; one that is missing is no label."""
     labels = {label.casefold(): label for label in hint["labels"]}
     names = {str(name): str(name) for name in (raw if isinstance(raw, dict) else ())}

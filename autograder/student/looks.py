@@ -41,7 +41,7 @@ def place_of(course: str, exercise: str, part: str, variant: int) -> str:
     return "\0".join((course, exercise, part, str(variant)))
 
 
-def rounded(value: Any, grid: float, shift: float) -> str:
+def rounded(value: object, grid: float, shift: float) -> str:
     """Return the cells of a grid that numbers lie in, as text.
 
     >>> rounded([0.26, -0.1], 0.1, 0.05), rounded([7], 1, -0.5)
@@ -80,7 +80,7 @@ def seal_of(place: str, code: str) -> str:
 
 
 def looked(
-    exercise: str, found: Any, student: str, notebook: dict[str, Any], part: Any, code: str
+    exercise: str, found: Any, student: str, notebook: dict[str, Any], part: object, code: str
 ) -> list[str]:
     """Say of the answer to one part whether it is right.
 

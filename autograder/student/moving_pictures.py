@@ -50,14 +50,14 @@ def _widgets() -> Any:
         return None
 
 
-def _naming(drawn: str, name: str, value: Any) -> str:
+def _naming(drawn: str, name: str, value: object) -> str:
     """Let a picture that is there tell the slider its name and value, which ipywidgets does not."""
     told = f"one.ariaLabel = {json.dumps(name)}; one.ariaValueText = {json.dumps(str(value))}"
     found = "const one = this.closest('.widget-vbox').querySelector('[role=slider]')"
     return drawn.replace("<img ", f'<img onload="{html.escape(f"{found}; {told}")}" ', 1)
 
 
-def _picture(draw: Draw, value: Any) -> tuple[str, str]:
+def _picture(draw: Draw, value: object) -> tuple[str, str]:
     """Return a picture as HTML, with what it shows below it; and that.
 
     A screen reader is told of the text whenever it changes; the picture itself says nothing more.

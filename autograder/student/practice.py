@@ -128,7 +128,7 @@ def _left_out(exercise: str, known: list[str]) -> list[str]:
     return [f"Left out, {why}: {', '.join(left)}."]
 
 
-def _in_formula(value: Any, *, alone: bool = True) -> str:
+def _in_formula(value: object, *, alone: bool = True) -> str:
     """Write a number, or a list of them, as it stands in a formula: with four digits."""
     if isinstance(value, np.ndarray):
         value = value.tolist()
@@ -161,7 +161,7 @@ class ToAnswer(NumbersByName):
         super().__init__(numbers, "" if numbers else "(Everything is in the text.)")
         self._round = now
 
-    def __setattr__(self, name: str, value: Any) -> None:
+    def __setattr__(self, name: str, value: object) -> None:
         """Take an answer."""
         if name.startswith("_"):
             vars(self)[name] = value

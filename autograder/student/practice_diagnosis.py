@@ -53,7 +53,7 @@ def diagnosed(
     ]
 
 
-def recorded(part: PracticePart, value: Any) -> Reading:
+def recorded(part: PracticePart, value: object) -> Reading:
     """Read a value that is recorded, of whatever shape."""
     return read(value, {key: asked for key, asked in part["hint"].items() if key != "shape"})
 
@@ -67,7 +67,7 @@ class _Own:
         self._given: dict[str, Reading] = {}
         self._met: dict[str, list[Any]] = {}  # by part, what is recorded and was answered
 
-    def said(self, part: PracticePart, raw: Any) -> Said:
+    def said(self, part: PracticePart, raw: object) -> Said:
         """Look at the next answer."""
         name = part["name"]
         try:
@@ -129,7 +129,7 @@ class _Own:
             if name in then and changed and all(self._is(n, own[n]) for n in needed):
                 yield then[name], own
 
-    def _is(self, name: str, value: Any) -> bool:
+    def _is(self, name: str, value: object) -> bool:
         return value in self._met.get(name, [])
 
     def _slack(self, reach: Any, earlier: dict[str, Any]) -> Any:
@@ -143,7 +143,7 @@ class _Own:
                 slack = slack + np.asarray(reach[name]) * np.max(off, initial=0.0)
         return slack
 
-    def _misshapen(self, part: PracticePart, raw: Any) -> Said | None:
+    def _misshapen(self, part: PracticePart, raw: object) -> Said | None:
         """Recognise a known mistake that gives another shape than the right answer's."""
         try:
             answer = recorded(part, raw)
@@ -161,7 +161,7 @@ class _Own:
         return many or best.feedback
 
 
-def _judged(part: PracticePart, answer: Reading, right: Any, slack: Any) -> Judgement:
+def _judged(part: PracticePart, answer: Reading, right: object, slack: object) -> Judgement:
     kind, rule = part["hint"]["kind"], part["rule"]
     how = {"slack": slack, "written": answer.entries} if kind == "numbers" else {}
     if kind in ("lines", "formula"):
@@ -170,7 +170,7 @@ def _judged(part: PracticePart, answer: Reading, right: Any, slack: Any) -> Judg
     return found
 
 
-def _same(part: PracticePart, answer: Reading, value: Any, slack: Any) -> bool:
+def _same(part: PracticePart, answer: Reading, value: object, slack: object) -> bool:
     """Tell whether an answer is one that is recorded; with how many digits does not matter."""
     other = recorded(part, value).value
     if part["hint"]["kind"] != "numbers":

@@ -15,7 +15,7 @@ _NO_READER = Judgement(0.0, feedback="put check_formulas.py beside check.py to h
 _UNKNOWN = "a notebook can't compute this formula: it may be right."
 
 
-def judge_lines(given: Any, _expected: Any, rule: Any, *, hint: Any) -> Judgement:
+def judge_lines(given: object, _expected: object, rule: object, *, hint: object) -> Judgement:
     """Judge lines as far as numbers tell: the first that differs is wrong, and a point shows it.
 
     A line without numbers is neither right nor wrong.
@@ -30,7 +30,7 @@ def judge_lines(given: Any, _expected: Any, rule: Any, *, hint: Any) -> Judgemen
     return Judgement(1.0, feedback=_FINE)
 
 
-def judge_formula(given: Any, expected: Any, rule: Any, *, hint: Any) -> Judgement:
+def judge_formula(given: object, expected: object, rule: object, *, hint: object) -> Judgement:
     """Judge a formula as far as numbers tell: a point shows where it is wrong."""
     if not (reader := _reader()):
         return _NO_READER

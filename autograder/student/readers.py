@@ -7,6 +7,7 @@ without a shape leaves the shape open, and what else only an answer must have.
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -33,7 +34,7 @@ DIGITS = 4  # significant digits that always suffice
 POINTS = 10  # fewer are no curve
 
 
-def read_numbers(raw: Any, hint: Any) -> Reading:
+def read_numbers(raw: object, hint: Mapping[str, Any]) -> Reading:
     """Read numbers, nested lists, arrays and text such as ``"0.25 1/3 1e-3"``."""
     if isinstance(raw, (bool, np.bool_)):  # one alone is what a comparison gave
         raise FormatError(f"numbers are expected, not {brief(raw)}")
@@ -49,7 +50,7 @@ def read_numbers(raw: Any, hint: Any) -> Reading:
     return Reading(value, text, "" if computed else _advice(numbers, hint), tuple(numbers))
 
 
-def _quantities(raw: Any, hint: Any) -> tuple[tuple[int, ...], list[Entry]]:
+def _quantities(raw: object, hint: Mapping[str, Any]) -> tuple[tuple[int, ...], list[Entry]]:
     """Return a shape and numbers in the unit that is asked for, if one is.
 
     Without a unit a number is in this one; a unit behind the last number of a text is that of all.
@@ -70,7 +71,7 @@ def _quantities(raw: Any, hint: Any) -> tuple[tuple[int, ...], list[Entry]]:
     return shape, converted
 
 
-def _advice(numbers: list[Entry], hint: Any) -> str:
+def _advice(numbers: list[Entry], hint: Mapping[str, Any]) -> str:
     """Say where few digits were written; whether they suffice nobody knows here."""
     if hint.get("loose"):
         return ""
@@ -97,7 +98,7 @@ def _worked_out(numbers: list[Entry]) -> bool:
     return 2 * places.count(min(places, default=0)) < len(places) or min(places, default=0) < -9
 
 
-def read_count(raw: Any, hint: Any) -> Reading:
+def read_count(raw: object, hint: Mapping[str, Any]) -> Reading:
     """Read whole numbers, also as floats (4.0) and as text (1,048,576 or 2**20 or 12 KiB)."""
     shape, numbers = _quantities(raw, hint)
     value = np.empty(len(numbers), dtype=object)
@@ -106,7 +107,7 @@ def read_count(raw: Any, hint: Any) -> Reading:
     return Reading(value.reshape(shape), shown)
 
 
-def read_fractions(raw: Any, hint: Any) -> Reading:
+def read_fractions(raw: object, hint: Mapping[str, Any]) -> Reading:
     """Read fractions and whole numbers; a decimal is none."""
     shape, numbers = entries(raw, shape=hint.get("shape"))
     value = np.empty(len(numbers), dtype=object)
@@ -114,7 +115,7 @@ def read_fractions(raw: Any, hint: Any) -> Reading:
     return Reading(value.reshape(shape), listed(value.reshape(shape)))
 
 
-def read_figure(raw: Any, hint: Any) -> Reading:
+def read_figure(raw: object, hint: Mapping[str, Any]) -> Reading:
     """Read a dictionary of curves and tables, or one of them where one is asked for."""
     names = hint.get("names")
     given = raw if isinstance(raw, dict) else {"data": raw}
@@ -134,7 +135,7 @@ def read_figure(raw: Any, hint: Any) -> Reading:
     return Reading(value, f"the data of {', '.join(value)}")
 
 
-def _drawn(name: str, raw: Any, hint: Any) -> Any:
+def _drawn(name: str, raw: Any, hint: Mapping[str, Any]) -> Any:
     """Read numbers as what the right answer has there: a curve (x, y) or a table."""
     points, shape = hint.get("curves", {}).get(name), hint.get("tables", {}).get(name)
     pair = isinstance(raw, (list, tuple)) and len(raw) == 2
@@ -172,7 +173,7 @@ def _values(raw: object) -> Any:
     return read_numbers(raw, {}).value
 
 
-def read(raw: Any, hint: Any) -> Reading:
+def read(raw: object, hint: Mapping[str, Any]) -> Reading:
     """Return an answer as it is read.
 
     Raises

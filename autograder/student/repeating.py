@@ -11,7 +11,7 @@ import re
 import sys
 import traceback
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -136,7 +136,7 @@ def _seed(number: int) -> None:
         sys.modules["torch"].manual_seed(number)
 
 
-def _quietly(function: Any, args: Any, kwargs: Any) -> Any:
+def _quietly(function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
     """Call it, and drop what it prints and warns about."""
     with contextlib.ExitStack() as quiet:
         quiet.enter_context(contextlib.redirect_stdout(io.StringIO()))
@@ -163,7 +163,9 @@ def _argument(value: object, objects: dict[int, Any]) -> Any:
     return names["given"] if value["args"] is None else names["given"](*decode(value["args"]))
 
 
-def _named(function: Any, args: Any, kwargs: Any) -> dict[str, Any]:
+def _named(
+    function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]
+) -> dict[str, Any]:
     """Return what a call passes, by name as far as the function has names."""
     function = getattr(function, "forward", function)  # torch calls this
     try:

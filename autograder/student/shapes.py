@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import Any
 
 from autograder.student.display import brief
@@ -16,7 +17,7 @@ _BEFORE = re.compile(r"\A\s*(?:torch\.Size\b|(?:R|ℝ)\s*\^)")
 PRIMES = (1000003, 1000033, 1000037, 1000039, 1000081, 1000099, 1000117, 1000121)
 
 
-def read_shape(raw: Any, hint: Any) -> Reading:
+def read_shape(raw: object, hint: Mapping[str, Any]) -> Reading:
     """Read a tuple or list of sizes, or text such as ``"(2, 3)"`` and ``"2 × n"``; or several."""
     if "shapes" not in hint:
         return _one_shape(raw, hint)
@@ -46,7 +47,7 @@ def read_shape(raw: Any, hint: Any) -> Reading:
     return Reading(value, "\n".join(lines), f"missing: {', '.join(missing)}" if missing else "")
 
 
-def _one_shape(raw: Any, hint: Any) -> Reading:
+def _one_shape(raw: Any, hint: Mapping[str, Any]) -> Reading:
     """Read one shape; a size with names counts as its value for certain large primes."""
     names, text, shown = hint.get("names", []), isinstance(raw, str), raw
     refuse_set(raw, "sizes")
@@ -92,7 +93,7 @@ def _with_primes(size: Any, names: Any) -> Any:
         return size
     primes = {name: PRIMES[i] for i, name in enumerate(names)}
 
-    def number(match: Any) -> str:
+    def number(match: re.Match[str]) -> str:
         return f"{match[1]}*{primes[match[2]]}" if match[1] else str(primes[match[2]])
 
     known = "|".join(map(re.escape, sorted(names, key=len, reverse=True)))

@@ -119,7 +119,7 @@ def _told(exercise: Exercise, number: int, known: Sequence[dict[str, Any]]) -> I
             yield f"hint {number + 1} says {given}, the right answer to `{part.name}`"
 
 
-def _stands(part: Part, known: Any, value: Any, hint: str, numbers: set[float]) -> str:
+def _stands(part: Part, known: Any, value: object, hint: str, numbers: set[float]) -> str:
     """Return an answer as it stands in a hint, empty where it doesn't."""
     if isinstance(value, np.ndarray):
         own = {float(x) for x in value.ravel()} if is_telling(value) else set()

@@ -72,7 +72,7 @@ class _Case:
         """Grade what a function gives, beside right answers to the parts before."""
         return self.graded(typed(self.part, apply(compute, self.known), self.known))
 
-    def graded(self, raw: Any) -> Item:
+    def graded(self, raw: object) -> Item:
         """Grade an answer, beside right answers to the parts before."""
         answers = {**self.right, self.part.name: raw}
         items = grade_parts(self._only, self.variant, answers.__getitem__)

@@ -115,7 +115,7 @@ class _Short(np.random.Generator):
     def normal(self, *args: Any, **kwargs: Any) -> Any:
         return np.round(super().normal(*args, **kwargs), 2)
 
-    def standard_normal(self, *args: Any, **kwargs: Any) -> Any:
+    def standard_normal(self, *args: object, **kwargs: Any) -> Any:
         found = super().standard_normal(*args, **kwargs)
         return np.round(found, 2).astype(np.asarray(found).dtype)
 

@@ -295,7 +295,7 @@ def _plain(part: Part, compute: Any, known: Mapping[str, Any]) -> Any:
     return listed(evaluate(part, compute, known), 10 if part.answer.rule else DIGITS)
 
 
-def listed(value: Any, digits: int = DIGITS) -> Any:
+def listed(value: object, digits: int = DIGITS) -> Any:
     """Return a value as JSON that the readers read; of what is not exact so many digits."""
     if isinstance(value, dict):
         return {str(name): listed(entry, digits) for name, entry in value.items()}

@@ -226,7 +226,7 @@ def engine_scores(course: Course, assignment: str) -> dict[str, dict[str, Engine
     return dict(found)
 
 
-def _graded_cells(gradebook: Any, assignment: str, *columns: Any) -> Any:
+def _graded_cells(gradebook: Any, assignment: str, *columns: object) -> Any:
     """Query rows of student, cell and these columns."""
     return (
         gradebook.db.query(api.SubmittedAssignment.student_id, api.GradeCell.name, *columns)

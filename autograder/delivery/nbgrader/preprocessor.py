@@ -52,7 +52,7 @@ class LockedDownExecute(NbGraderPreprocessor):  # type: ignore[misc]
 class WithholdErrored(NbGraderPreprocessor):  # type: ignore[misc]
     """Take back what SaveAutoGrades saved too much; goes right behind it."""
 
-    def preprocess(self, nb: Any, resources: Any) -> tuple[Any, Any]:
+    def preprocess(self, nb: object, resources: Any) -> tuple[Any, Any]:
         """Let what is withheld of a score wait, and leave marked cells as they were marked."""
         place = resources["nbgrader"]
         with _grades(place) as grades:
@@ -90,7 +90,7 @@ class ClearRubrics(NbGraderPreprocessor):  # type: ignore[misc]
     TagRemovePreprocessor would take the cells out of formgrader's pages as well.
     """
 
-    def preprocess(self, nb: Any, resources: Any) -> tuple[Any, Any]:
+    def preprocess(self, nb: Any, resources: object) -> tuple[Any, Any]:
         """Keep the other cells."""
         nb.cells = [cell for cell in nb.cells if TAG not in cell.metadata.get("tags", [])]
         return nb, resources

@@ -105,7 +105,7 @@ def steps():
     #: the result.
     practice: tuple[str, ...] = ()
 
-    def read(self, raw: Any, like: Any = None) -> Lines:
+    def read(self, raw: object, like: object = None) -> Lines:
         """Parse every line; text is split at line breaks.
 
         A line that can't be read costs its step and not the others, so it is kept for ``judge``.
@@ -130,7 +130,7 @@ def steps():
         """Tell whether two derivations end in the same expression."""
         return settled(self.chain.task.truth.compare(expected[-1], given[-1]))
 
-    def judge(self, given: Any, expected: Any, *, slack: Any = 0.0) -> Judgement:
+    def judge(self, given: Any, expected: object, *, slack: Any = 0.0) -> Judgement:
         """Examine the chain line by line; credit per sound step."""
         if isinstance(expected, Restated):
             return expected.derivation.judge(given, None)
@@ -161,13 +161,13 @@ def steps():
             "right": [*self.practice],
         }
 
-    def attempts(self, right: Any) -> Iterator[Attempt]:
+    def attempts(self, right: object) -> Iterator[Attempt]:
         """Jumps, circles, disguises and wrong lines; and the reference's lines in other clothes."""
         for name, lines, at_most in self._tried.cheats(self.chain, self.read(right).texts):
             yield Attempt(name, lines, at_most=at_most)
         yield from self.other_clothes(right)
 
-    def other_clothes(self, right: Any) -> Iterator[Attempt]:
+    def other_clothes(self, right: object) -> Iterator[Attempt]:
         """Write the lines of a right answer as others may."""
         for name, lines in self._tried.disguises(self.chain, self.read(right).texts):
             yield Attempt(name, lines, at_least=1.0)
@@ -176,12 +176,12 @@ def steps():
     def _tried(self) -> Any:
         return equation_attempts if isinstance(self.chain, algebra.EquationChain) else attempts
 
-    def unsaid(self, right: Any) -> Iterator[str]:
+    def unsaid(self, right: object) -> Iterator[str]:
         """Ask for names that may be those of matrices; where lines have indices it is said."""
         if not isinstance(self.chain, algebra.IndexedChain):
             yield from ask_to_declare(self.chain.names, self.chain.assumptions)
 
-    def hint(self, expected: Any) -> dict[str, Any]:
+    def hint(self, expected: object) -> dict[str, Any]:
         """Kind and symbols, and whether a line may be at least as large as the one before."""
         bounds = self.chain.task.comparison.bounds
         return {"kind": "lines", "bounds": bounds, **self.chain.language.hint()}

@@ -141,7 +141,7 @@ def multiplied():
         tables = {k: list(np.shape(v)) for k, v in named.items() if not isinstance(v, tuple)}
         return {"kind": "figure", "names": list(named), "curves": curves, "tables": tables}
 
-    def _off(self, given: Any, expected: Any, widen: float) -> bool:
+    def _off(self, given: Any, expected: object, widen: float) -> bool:
         if isinstance(given, tuple) != isinstance(expected, tuple):
             return True  # a curve where a table is expected, or the other way round
         if isinstance(given, tuple) and len(given[0]) != len(given[1]):

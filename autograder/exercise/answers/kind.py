@@ -115,7 +115,7 @@ class Answer:
     table: ClassVar[tuple[tuple[str, str, str], ...]] = ()
     scaffold: ClassVar[Scaffold | None] = None
 
-    def read(self, raw: Any, like: Any = None) -> Any:
+    def read(self, raw: object, like: object = None) -> Any:
         """Turn plain data into a value of this kind.
 
         Parameters
@@ -145,18 +145,18 @@ class Answer:
         """
         raise NotImplementedError
 
-    def judge(self, given: Any, expected: Any, *, slack: Any = 0.0) -> Judgement:
+    def judge(self, given: object, expected: object, *, slack: Any = 0.0) -> Judgement:
         """Judge an answer; kinds with partial credit say more than right or wrong."""
         return Judgement(float(self.same(given, expected, slack=slack)))
 
-    def locate(self, given: Any, expected: Any) -> str:
+    def locate(self, given: object, expected: object) -> str:
         """Say where a wrong answer that nothing else explains can be seen to be wrong.
 
         It says nothing of what is right; "" where there is no such place.
         """
         return ""
 
-    def made(self, given: Any, mistaken: Any, right: Any, *, slack: Any = 0.0) -> float:
+    def made(self, given: object, mistaken: object, right: object, *, slack: Any = 0.0) -> float:
         """Tell how far a mistake shows in an answer that is not wholly its own.
 
         Every wrong entry is the mistake's, which can't be chance, or, where there may be several
@@ -165,15 +165,15 @@ class Answer:
         """
         return 0.0
 
-    def without(self, given: Any, mistaken: Any, right: Any, *, slack: Any = 0.0) -> Any:
+    def without(self, given: object, mistaken: object, right: object, *, slack: Any = 0.0) -> Any:
         """Return an answer with the right entries in the place of those that are a mistake's."""
         return given
 
-    def says_much(self, right: Any) -> bool:
+    def says_much(self, right: object) -> bool:
         """Tell whether so little counts as right that a wrong value beside it is no chance."""
         return True
 
-    def rounding(self, given: Any) -> Array | None:
+    def rounding(self, given: object) -> Array | None:
         """Return how far each number that was read may be from what the student meant."""
         return None
 
@@ -186,23 +186,23 @@ class Answer:
         """Draw such an order: ``"CAB"`` shows the third text of `published` first."""
         raise NotImplementedError
 
-    def meant(self, given: Any, order: str) -> Any:
+    def meant(self, given: object, order: str) -> Any:
         """Return an answer that was read as the author's functions give it."""
         return given
 
-    def seen(self, value: Any, order: str) -> Any:
+    def seen(self, value: object, order: str) -> Any:
         """Return an answer of the author's functions as a student would give it."""
         return value
 
-    def in_words(self, given: Any) -> str:
+    def in_words(self, given: object) -> str:
         """Say what was answered where that isn't what was written; "" where it is."""
         return ""
 
-    def typed(self, value: Any) -> Any:
+    def typed(self, value: object) -> Any:
         """Return a plain value as a student types it where the kind asks for more than that."""
         return value
 
-    def attempts(self, right: Any) -> Iterable[Attempt]:
+    def attempts(self, right: object) -> Iterable[Attempt]:
         """Return what lazy, clever and careful students try, for ``verify`` to try first.
 
         Parameters
@@ -212,15 +212,15 @@ class Answer:
         """
         return ()
 
-    def other_clothes(self, right: Any) -> Iterable[Attempt]:
+    def other_clothes(self, right: object) -> Iterable[Attempt]:
         """Return what a right answer looks like when others write it: of alternatives, too."""
         return ()
 
-    def unsaid(self, right: Any) -> Iterable[str]:
+    def unsaid(self, right: object) -> Iterable[str]:
         """Return what the author has left open and has to say, as sentences for ``verify``."""
         return ()
 
-    def guess(self, number: int, right: Any) -> Any:
+    def guess(self, number: int, right: object) -> Any:
         """Return what somebody writes who has no idea, for ``verify`` to see what that earns.
 
         Parameters
@@ -251,14 +251,14 @@ class Answer:
         """Return the texts of it that students are given on purpose."""
         return ()
 
-    def hint(self, expected: Any) -> dict[str, Any]:
+    def hint(self, expected: object) -> dict[str, Any]:
         """Return what the student's notebook may know: the form of an answer, not its value.
 
         Without a right value it says nothing of the shape.
         """
         return {"kind": self.kind}
 
-    def tells(self, text: str, raw: Any) -> bool:
+    def tells(self, text: str, raw: object) -> bool:
         """Tell whether a text for students gives a right answer away, as its author wrote it."""
         written = "".join(raw.split()) if isinstance(raw, str) else ""
         return len(written) >= _SHORT and written in "".join(text.split())
@@ -300,7 +300,7 @@ def why():
 ''',
     )
 
-    def read(self, raw: Any, like: Any = None) -> str:
+    def read(self, raw: object, like: object = None) -> str:
         """Take the text as it is."""
         return str(raw)
 
@@ -311,14 +311,14 @@ def mistaken(
     """Return a computation that spoils the right answer, with the sentence about that."""
 
     @wraps(compute)
-    def wrong(*args: Any, **kwargs: Any) -> Any:
+    def wrong(*args: object, **kwargs: object) -> Any:
         return spoil(compute(*args, **kwargs))
 
     wrong.__name__, wrong.__doc__ = name, why
     return wrong
 
 
-def from_author(raw: Any) -> Any:
+def from_author(raw: object) -> Any:
     """Return what an author's function gave as a student could: exact numbers stand in lists."""
     if isinstance(raw, np.ndarray | np.generic) and np.asarray(raw).dtype == object:
         return raw.tolist()

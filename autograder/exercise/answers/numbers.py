@@ -46,7 +46,9 @@ class WrittenNumbers(np.ndarray[Any, Any]):
     def __array_finalize__(self, obj: object) -> None:
         self.entries = ()  # what is computed from them was not written
 
-    def __array_wrap__(self, array: Any, context: Any = None, return_scalar: bool = False) -> Any:
+    def __array_wrap__(
+        self, array: Any, context: object = None, return_scalar: bool = False
+    ) -> Any:
         return array[()] if return_scalar else np.asarray(array)
 
 

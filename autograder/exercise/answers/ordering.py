@@ -152,7 +152,7 @@ def order(steps):
         key = self._key(steps)
         return Order(key[: len(self._texts)], key)
 
-    def read(self, raw: Any, like: Any = None) -> Any:
+    def read(self, raw: object, like: Any = None) -> Any:
         """Read letters; the order that an author's function returns stays as it is."""
         if isinstance(raw, Order):
             return raw

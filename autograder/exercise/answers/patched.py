@@ -17,7 +17,7 @@ _AROUND = "[]() ,\t\n"
 _FAR = 12_345_679  # beyond any tolerance
 
 
-def patched(answer: Answer, raw: Any, right: Any) -> tuple[Any, str] | None:
+def patched(answer: Answer, raw: object, right: Any) -> tuple[Any, str] | None:
     """Read an answer with something wrong in the place of each entry that can't be read.
 
     Returns

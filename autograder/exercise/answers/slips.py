@@ -29,27 +29,27 @@ _LOGARITHM = 1e-3  # so near is what somebody has computed with another logarith
 _MET, _MET_SMALL = 0.1, 0.25  # so often one whole number, or a small one, shows a slip by chance
 
 
-def opposite_sign(right: Any, given: Any) -> Iterator[Any]:
+def opposite_sign(right: Any, given: object) -> Iterator[Any]:
     """The size is right, the sign is not."""
     if not _is_shape(right):
         yield -right
 
 
-def percent(right: Any, given: Any) -> Iterator[Any]:
+def percent(right: Any, given: object) -> Iterator[Any]:
     """The digits are right; the size is off by a factor of 100, as between percent and parts."""
     if _is_numbers(right) and _telling(right):
         yield 100 * right
         yield right / 100
 
 
-def factor_two(right: Any, given: Any) -> Iterator[Any]:
+def factor_two(right: Any, given: object) -> Iterator[Any]:
     """It is off by a factor of 2: something is counted twice, or only half of it."""
     if _telling(right):
         yield 2 * right
         yield right / 2
 
 
-def reciprocal(right: Any, given: Any) -> Iterator[Any]:
+def reciprocal(right: Any, given: object) -> Iterator[Any]:
     """This is 1 divided by the right answer: what stands above the line, and what below?"""
     nothing = _is_numbers(right) and not np.all(right)
     if _telling(right) and not nothing and not hasattr(right, "det"):
@@ -65,26 +65,26 @@ def other_logarithm(right: Any, given: Any) -> Iterator[Any]:
                     yield wrong
 
 
-def exchanged_truth(right: Any, given: Any) -> Iterator[Any]:
+def exchanged_truth(right: Any, given: object) -> Iterator[Any]:
     """True and False are exchanged."""
     if _is_numbers(right) and right.dtype.kind == "b":
         yield ~right
 
 
-def off_by_one(right: Any, given: Any) -> Iterator[Any]:
+def off_by_one(right: Any, given: object) -> Iterator[Any]:
     """It is off by exactly 1: where does the counting begin, and where does it end?"""
     if _is_numbers(right) and right.size == 1 and right.dtype.kind != "f" and _telling(right):
         yield right + 1
         yield right - 1
 
 
-def transposed(right: Any, given: Any) -> Iterator[Any]:
+def transposed(right: Any, given: object) -> Iterator[Any]:
     """This is the right matrix transposed: rows and columns are exchanged."""
     if len(getattr(right, "shape", ())) == 2:
         yield right.T
 
 
-def reversed_order(right: Any, given: Any) -> Iterator[Any]:
+def reversed_order(right: Any, given: object) -> Iterator[Any]:
     """The right entries stand in reversed order."""
     if _is_shape(right):
         yield right[::-1]
@@ -93,7 +93,7 @@ def reversed_order(right: Any, given: Any) -> Iterator[Any]:
         yield right[..., ::-1]
 
 
-def shifted_by_one(right: Any, given: Any) -> Iterator[Any]:
+def shifted_by_one(right: Any, given: object) -> Iterator[Any]:
     """The right entries are shifted by one place: does the index begin with 0 or with 1?"""
     if _is_numbers(right) and right.ndim and right.shape[0] > 2:
         yield np.roll(right, 1, axis=0)
@@ -211,7 +211,7 @@ def is_nothing(answer: object, right: object) -> bool:
     return bool(np.all(_entries(answer) == 0) and np.any(_entries(right) != 0))
 
 
-def is_trivial(answer: Any, right: Any) -> bool:
+def is_trivial(answer: Any, right: object) -> bool:
     """Tell whether an answer takes no work where the right one does: the same number everywhere.
 
     Of single numbers these are 0, 1 and −1; of formulas those without a symbol and, where the right

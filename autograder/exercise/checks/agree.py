@@ -46,8 +46,8 @@ def require(condition: object, message: str, *, credit: float = 0.0) -> None:
 
 
 def agree(
-    actual: Any,
-    expected: Any,
+    actual: object,
+    expected: object,
     *,
     rtol: float | None = None,
     atol: float | None = None,
@@ -113,7 +113,7 @@ def _said(found: Difference, what: str, *, rounded: bool) -> tuple[str, str]:
     return _values(found, what, rounded=rounded)
 
 
-def _from_where(came: Any, right: Any) -> str:
+def _from_where(came: object, right: object) -> str:
     """Say from where on two texts differ, and not what is right.
 
     >>> _from_where("a key", "a value"), _from_where("keys", "key"), _from_where(3, "3")
@@ -159,7 +159,7 @@ def _values(found: Difference, what: str, *, rounded: bool) -> tuple[str, str]:
     return said, f"{'the entry of ' * bool(at)}{what}{place} is {a}; {b} was expected"
 
 
-def told_apart(a: Any, b: Any) -> tuple[str, str]:
+def told_apart(a: object, b: object) -> tuple[str, str]:
     """Write two different numbers with as many digits as it takes to see the difference.
 
     >>> told_apart(1 / 3, 0.25), told_apart(1.0000001, 1.0)
@@ -172,12 +172,12 @@ def told_apart(a: Any, b: Any) -> tuple[str, str]:
     return texts
 
 
-def alike(a: Any, b: Any) -> bool:
+def alike(a: object, b: object) -> bool:
     """Tell whether two answers are the same, NaN for NaN, to the precision of their types."""
     return difference(a, b) is None
 
 
-def _kind(value: Any) -> str:
+def _kind(value: object) -> str:
     if value is None:
         return "None (is a `return` missing?)"
     if isinstance(value, tuple | list | dict):

@@ -59,13 +59,13 @@ class Curve:
 class Clocked(Protocol):
     """A call whose processor time can be read, beside that of the reference."""
 
-    def seconds(self, *args: Any, **kwargs: Any) -> tuple[Any, float | None]:
+    def seconds(self, *args: object, **kwargs: object) -> tuple[Any, float | None]:
         """Return the result and the processor time; None where there is no clock to read."""
 
-    def reference_seconds(self, *args: Any, **kwargs: Any) -> tuple[Any, float | None]:
+    def reference_seconds(self, *args: object, **kwargs: object) -> tuple[Any, float | None]:
         """Do the same with the reference, in a process of its own."""
 
-    def grown(self, *args: Any, **kwargs: Any) -> tuple[Any, float | None]:
+    def grown(self, *args: object, **kwargs: object) -> tuple[Any, float | None]:
         """Return the result and the bytes by which the process grew; None where nothing tells."""
 
     def remark(self, note: str, feedback: str) -> None:
@@ -78,7 +78,7 @@ class Clocked(Protocol):
     curve: Curve | None
 
 
-def checked(value: Any, args: tuple[Any, ...], rows: Rows, n: int, *, count: int = 2) -> None:
+def checked(value: object, args: tuple[Any, ...], rows: Rows, n: int, *, count: int = 2) -> None:
     """Require that rows of a result, drawn now, are right, each to the precision of its type.
 
     Where ``rows`` returns a tuple, so has the function to do, and entry by entry is compared.
@@ -99,7 +99,7 @@ def checked(value: Any, args: tuple[Any, ...], rows: Rows, n: int, *, count: int
         _compare(one, other, drawn, n, f"entry {number} of the result")
 
 
-def _compare(value: Any, rows: Any, drawn: np.ndarray[Any, Any], n: int, which: str) -> None:
+def _compare(value: object, rows: object, drawn: np.ndarray[Any, Any], n: int, which: str) -> None:
     try:
         result = np.asarray(getattr(value, "array", value))
     except ValueError:  # lists of different lengths
@@ -278,10 +278,10 @@ class _Racing:
         self._call = call
         self.spent = 0.0
 
-    def seconds(self, *args: Any) -> tuple[Any, float | None]:
+    def seconds(self, *args: object) -> tuple[Any, float | None]:
         return self._added(self._call.seconds(*args))
 
-    def reference_seconds(self, *args: Any) -> tuple[Any, float | None]:
+    def reference_seconds(self, *args: object) -> tuple[Any, float | None]:
         return self._added(self._call.reference_seconds(*args))
 
     def _added(self, found: tuple[Any, float | None]) -> tuple[Any, float | None]:

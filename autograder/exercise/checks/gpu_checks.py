@@ -60,7 +60,7 @@ class OnGpu(Protocol):
     curve: Curve | None
 
     def on_gpu(
-        self, shape: tuple[int, ...], dtype: str, rows: Any, *, sdpa: bool = False
+        self, shape: tuple[int, ...], dtype: str, rows: object, *, sdpa: bool = False
     ) -> Timing | None:
         """Time calls with three normal inputs of one shape; None if the memory does not do.
 
@@ -213,7 +213,7 @@ def _control(
     return found
 
 
-def _check(timing: Timing, rows: Any, drawn: Any, tolerance: float, where: str) -> None:
+def _check(timing: Timing, rows: Any, drawn: object, tolerance: float, where: str) -> None:
     if timing.value is None:
         raise Mismatch(f"{where}, the result is not a plain tensor on the device of the inputs")
     right = np.asarray(rows(drawn, *timing.inputs).cpu(), dtype=float)
@@ -228,7 +228,7 @@ def _check(timing: Timing, rows: Any, drawn: Any, tolerance: float, where: str) 
         )
 
 
-def furthest(given: Any, right: Any) -> float:
+def furthest(given: object, right: Any) -> float:
     """Return how far the worst row is off, as a part of its size."""
     with np.errstate(all="ignore"):
         off = np.linalg.norm(given - right, axis=-1) / (np.linalg.norm(right, axis=-1) + 1e-300)

@@ -83,7 +83,7 @@ class WorkCall(clocks.Clocked, Protocol):
 
     readings: list[Measured]
 
-    def work(self, *args: Any, **kwargs: Any) -> Work:
+    def work(self, *args: object, **kwargs: object) -> Work:
         """Call and count."""
 
     def outline(self, *shapes: tuple[int, ...], dtype: str = "float32") -> Work:

@@ -53,23 +53,23 @@ class Desk:
         """
         return _DOES[type(request)](self, request, function)
 
-    def _call(self, request: requests.Call, function: Any) -> Done:
+    def _call(self, request: requests.Call, function: Callable[..., Any]) -> Done:
         return listening(function(), *request.args, **request.kwargs)
 
-    def _time(self, request: requests.Time, function: Any) -> Done:
+    def _time(self, request: requests.Time, function: Callable[..., Any]) -> Done:
         # Beside the call nothing: somebody's clock is running.
         return Done(function()(*request.args, **request.kwargs))
 
-    def _count(self, request: requests.CountWork, function: Any) -> Done:
+    def _count(self, request: requests.CountWork, function: Callable[..., Any]) -> Done:
         return self._counted(function(), None, request)
 
-    def _outline(self, request: requests.Outline, function: Any) -> Done:
+    def _outline(self, request: requests.Outline, function: Callable[..., Any]) -> Done:
         own, torchmeter = function(), self._torchmeter()
         if torchmeter is None:
             raise NoTorch
         return Done(work=torchmeter.outlined(own, request.shapes, request.dtype))
 
-    def _make(self, request: requests.Make, function: Any) -> Done:
+    def _make(self, request: requests.Make, function: Callable[..., Any]) -> Done:
         done = listening(function(), *request.args, **request.kwargs)
         self._objects.keep(request.key, done.value)
         return done._replace(value=None)
@@ -81,7 +81,7 @@ class Desk:
     def _count_method(self, request: requests.CountMethod, _: object) -> Done:
         return self._counted(*self._objects.bound(request.key, request.name), request)
 
-    def _differentiate(self, request: requests.Differentiate, function: Any) -> Done:
+    def _differentiate(self, request: requests.Differentiate, function: Callable[..., Any]) -> Done:
         own = function() if request.key is None else self._objects.called(request.key)
         return listening(gradients, own, [*request.args], request.kwargs)
 

@@ -55,7 +55,7 @@ def gradients(function: Callable[..., Any], args: list[Any], kwargs: dict[str, A
     }
 
 
-def _floating(torch: Any, value: Any) -> bool:
+def _floating(torch: Any, value: object) -> bool:
     return isinstance(value, torch.Tensor) and bool(value.is_floating_point())
 
 

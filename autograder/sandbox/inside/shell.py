@@ -60,12 +60,12 @@ class _Publisher(DisplayPublisher):  # type: ignore[misc]
 
     def publish(
         self,
-        data: Any,
-        metadata: Any = None,
+        data: object,
+        metadata: object = None,
         *,
         transient: Any = None,
         update: bool = False,
-        **_: Any,
+        **_: object,
     ) -> None:
         id = str((transient or {}).get("display_id", ""))
         self.shell.output.display("display_data", data, id=id, update=update)
@@ -194,7 +194,7 @@ class Shell(InteractiveShell):  # type: ignore[misc]
         return transformed
 
     def should_run_async(
-        self, raw_cell: str, *, transformed_cell: Any = None, preprocessing_exc_tuple: Any = None
+        self, raw_cell: str, *, transformed_cell: Any = None, preprocessing_exc_tuple: object = None
     ) -> bool:
         """Look for top-level ``await`` only where the word occurs: else IPython compiles it all."""
         source = transformed_cell or ""
@@ -204,7 +204,7 @@ class Shell(InteractiveShell):  # type: ignore[misc]
             preprocessing_exc_tuple=preprocessing_exc_tuple,
         )
 
-    def showtraceback(self, exc_tuple: Any = None, *_: Any, **__: Any) -> None:
+    def showtraceback(self, exc_tuple: Any = None, *_: object, **__: object) -> None:
         """Show an exception as the grader does; IPython's own traceback takes 50 ms."""
         error = exc_tuple[1] if exc_tuple else sys.exc_info()[1]
         if error is not None:

@@ -8,7 +8,7 @@ module within a module or ``torch.ops`` make no difference.
 import contextlib
 import functools
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 #: So an operation is called besides that torch does to differentiate something.
@@ -64,7 +64,11 @@ def _kinds() -> tuple[type[Any], type[Any]]:
             self._seen = seen
 
         def __torch_function__(
-            self, function: Any, types: Any, args: Any = (), kwargs: Any = None
+            self,
+            function: Callable[..., Any],
+            types: object,
+            args: tuple[Any, ...] = (),
+            kwargs: dict[str, Any] | None = None,
         ) -> Any:
             self._seen.note(f"{getattr(function, '__name__', '')} {resolve_name(function) or ''}")
             return function(*args, **kwargs or {})
@@ -79,7 +83,11 @@ def _kinds() -> tuple[type[Any], type[Any]]:
             return False  # else the first operation imports torch's compiler, for two seconds
 
         def __torch_dispatch__(
-            self, operation: Any, types: Any, args: Any = (), kwargs: Any = None
+            self,
+            operation: Callable[..., Any],
+            types: object,
+            args: tuple[Any, ...] = (),
+            kwargs: dict[str, Any] | None = None,
         ) -> Any:
             self._seen.note(f"{operation} {BACKWARDS * (node() is not None)}")
             return operation(*args, **kwargs or {})

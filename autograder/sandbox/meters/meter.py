@@ -28,7 +28,7 @@ def metered(
     args: tuple[Any, ...],
     kwargs: dict[str, Any],
     torch: Any = None,
-    held: Any = None,
+    held: object = None,
 ) -> tuple[Any, dict[str, Any]]:
     """Call a function twice, with copies of the arguments.
 

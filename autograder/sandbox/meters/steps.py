@@ -35,7 +35,7 @@ class Steps:
         sys.settrace(self._usual)
         threading.settrace(None)
 
-    def _frame(self, frame: Any, _event: str, _argument: Any) -> Any:
+    def _frame(self, frame: Any, _event: str, _argument: object) -> Any:
         name = frame.f_code.co_filename
         if name != self._home and not name.startswith(_CELLS):
             return None

@@ -56,7 +56,11 @@ class _Meter(TorchDispatchMode):  # type: ignore[misc]
         return False  # else the first operation imports torch's compiler, for two seconds
 
     def __torch_dispatch__(
-        self, operation: Any, types: Any, args: Any = (), kwargs: Any = None
+        self,
+        operation: Any,
+        types: object,
+        args: tuple[Any, ...] = (),
+        kwargs: dict[str, Any] | None = None,
     ) -> Any:
         kwargs = kwargs or {}
         result = operation(*args, **kwargs)
@@ -70,7 +74,14 @@ class _Meter(TorchDispatchMode):  # type: ignore[misc]
                 self._counts.made(shape)
         return result
 
-    def _flops(self, packet: Any, args: Any, kwargs: Any, result: Any, made: list[Any]) -> int:
+    def _flops(
+        self,
+        packet: object,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        result: object,
+        made: list[Any],
+    ) -> int:
         if packet in _EMPTY:
             return 0
         if packet in _SDPA:

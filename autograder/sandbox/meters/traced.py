@@ -9,7 +9,7 @@ floor.
 
 import contextlib
 import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from string import ascii_letters
 from types import BuiltinFunctionType, FunctionType
 from typing import Any
@@ -89,7 +89,7 @@ class Traced(np.ndarray[Any, Any]):
             _counts.add(0, (self,))
 
     def __array_ufunc__(
-        self, ufunc: Any, method: str, *inputs: Any, out: Any = None, **options: Any
+        self, ufunc: Any, method: str, *inputs: object, out: Any = None, **options: object
     ) -> Any:
         plain = tuple(map(bare, inputs))
         if options:
@@ -111,7 +111,13 @@ class Traced(np.ndarray[Any, Any]):
             return traced(result)
         return out[0] if len(out) == 1 else out
 
-    def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
+    def __array_function__(
+        self,
+        function: Callable[..., Any],
+        types: Iterable[type],
+        args: Iterable[Any],
+        kwargs: Mapping[str, Any],
+    ) -> Any:
         name = function.__name__
         if name in _FLOPS or name in _IDLE:
             args, kwargs = bare(args), bare(kwargs)
@@ -221,23 +227,23 @@ def _noted(result: object, flops: float = 0) -> Any:
     return traced(result)
 
 
-def _dot(result: Any, a: Any, *_: Any, **__: Any) -> int:
+def _dot(result: Any, a: Any, *_: object, **__: object) -> int:
     return 2 * np.size(result) * (np.shape(a)[-1] if np.ndim(a) else 1)
 
 
-def _vdot(_result: Any, a: Any, *_: Any, **__: Any) -> int:
+def _vdot(_result: object, a: Any, *_: object, **__: object) -> int:
     return 2 * np.size(a)
 
 
-def _tensordot(result: Any, a: Any, b: Any, *_: Any, **__: Any) -> float:
+def _tensordot(result: Any, a: Any, b: Any, *_: object, **__: object) -> float:
     return 2 * math.sqrt(np.size(a) * np.size(b) * np.size(result))
 
 
-def _slide(_result: Any, a: Any, v: Any, *_: Any, **__: Any) -> int:
+def _slide(_result: object, a: Any, v: Any, *_: object, **__: object) -> int:
     return 2 * np.size(a) * np.size(v)
 
 
-def _einsum(_result: Any, *operands: Any, optimize: Any = False, **_: Any) -> float:
+def _einsum(_result: object, *operands: object, optimize: Any = False, **_: object) -> float:
     """Return the FLOPs of an einsum: at once, or in the order that ``optimize`` makes."""
     terms, output, arrays = _terms(operands)
     sizes = {

@@ -63,7 +63,7 @@ class TensorNumbers(np.ndarray[Any, Any]):
     """
 
     def __array_wrap__(
-        self, array: np.ndarray[Any, Any], context: Any = None, return_scalar: bool = False
+        self, array: np.ndarray[Any, Any], context: object = None, return_scalar: bool = False
     ) -> Any:
         """Return what an operation gave as what it is: numbers."""
         return array[()] if return_scalar else np.asarray(array)

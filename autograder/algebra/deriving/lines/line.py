@@ -271,7 +271,7 @@ class _Point:
         return Evaluator(self.context, self.at)(expr)
 
 
-def _near(a: Any, b: Any) -> bool:
+def _near(a: object, b: Any) -> bool:
     return bool(abs(a - b) < 10 ** (5 - DIGITS) * (1 + abs(b)))
 
 
@@ -286,7 +286,7 @@ def _leaves(expr: sympy.Basic) -> int:
     return sum(map(_leaves, expr.args))
 
 
-def _words(form: Any) -> Iterator[str]:
+def _words(form: object) -> Iterator[str]:
     if isinstance(form, tuple):
         if len(form) == 2 and form[0] == "name":
             yield form[1]

@@ -64,6 +64,6 @@ class Opaque:
         return self.context.mpf(int.from_bytes(digest[:12], "big")) / 2**96 + 0.3
 
 
-def flat(content: Any) -> list[sympy.Expr]:
+def flat(content: object) -> list[sympy.Expr]:
     """Return the entries of a vector or matrix, or what is none by itself."""
     return list(content) if isinstance(content, sympy.MatrixBase) else [content]

@@ -159,7 +159,7 @@ class _Writer:
         assert self.opaque
         opaque, kind = self.opaque, e.func.__name__
 
-        def symbol(*parts: Any) -> Any:
+        def symbol(*parts: object) -> Any:
             reorders = opaque.reorders and is_sum_of_sum(e)
             return opaque.total(parts) if reorders else opaque.symbol(kind, *parts)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import sympy
 
@@ -103,7 +102,7 @@ def numbers(e: sympy.Expr, world: World) -> sympy.Expr:
     return e if number in (0, 1) else number * e.func(inner / number, *e.args[1:])
 
 
-def outer(*functions: Any) -> Rewrite:
+def outer(*functions: object) -> Rewrite:
     """Return the chain rule for these functions, or for all of them."""
 
     def chain(e: sympy.Expr, world: World) -> sympy.Expr:

@@ -153,9 +153,9 @@ def _step(expr: sympy.Expr) -> tuple[Callable[..., Any], Sequence[sympy.Expr]]:
     return _FUNCTIONS.get(expr.func, lambda *_: np.nan), expr.args
 
 
-def _sum(*values: Any) -> Any:
+def _sum(*values: object) -> Any:
     return functools.reduce(operator.add, values)
 
 
-def _product(*values: Any) -> Any:
+def _product(*values: object) -> Any:
     return functools.reduce(operator.mul, values)

@@ -127,6 +127,6 @@ def _leave_out(one: Any, common: set[int]) -> None:
     one.token_coverage = get_token_coverage(one.hash_idx, _AGREE, len(one.filtered_code))
 
 
-def _marked(one: Any, slices: Any) -> Markup:
+def _marked(one: Any, slices: object) -> Markup:
     text, _ = highlight_overlap(one.raw_code, slices, "<mark>", "</mark>", escape_html=True)
     return Markup(text)
