@@ -9,6 +9,7 @@ from numpy import inf, ndarray
 
 from autograder.exercise import Choice, Essay, Exercise, Numbers, agree, require
 from autograder.exercise.properties import causal
+from reference.helpers import softmax
 
 exercise = Exercise(
     "causal_mask",
@@ -61,14 +62,6 @@ def row_by_row(n):
 def running_sum(n):
     """Add up the identity along each row from its end: 1 up to the diagonal, 0 behind it."""
     return np.eye(n)[:, ::-1].cumsum(axis=1)[:, ::-1] > 0
-
-
-def softmax(S):
-    """Along the last axis; a row of −∞ gives zeros."""
-    top = S.max(axis=-1, keepdims=True)
-    e = np.exp(S - np.where(np.isfinite(top), top, 0))
-    total = e.sum(axis=-1, keepdims=True)
-    return e / np.where(total == 0, 1, total)
 
 
 def attend(Q, K, V, mask):

@@ -351,11 +351,16 @@ def articles_before_marks(text):
     return " ".join(" ".join(words).translate(DELETED).split())
 
 
-def bounds(k, n, z=Z):
-    """Wilson's interval."""
-    share, extra = k / n, z * z / n
+def bounds(k, n, z=Z, *, extra=None, term=None, root=np.sqrt, divided=True):
+    """Wilson's interval; by keyword, what may be taken for a part of it.
+
+    `extra` is z²/n, `term` what stands beside the variance below the `root`, and `divided` whether
+    the denominator is below the root's part as well.
+    """
+    share, extra = k / n, z * z / n if extra is None else extra
+    term = extra / (4 * n) if term is None else term
     middle = (share + extra / 2) / (1 + extra)
-    half = z * np.sqrt(share * (1 - share) / n + extra / (4 * n)) / (1 + extra)
+    half = z * root(share * (1 - share) / n + term) / (1 + extra if divided else 1)
     return np.array([middle - half, middle + half])
 
 
@@ -411,19 +416,13 @@ def not_shifted(k, n):
 @interval.misconception()
 def extra_below_the_root_forgotten(k, n):
     """Below the root z²/(4n²) is missing."""
-    share, extra = k / n, Z * Z / n
-    half = Z * np.sqrt(share * (1 - share) / n) / (1 + extra)
-    middle = (share + extra / 2) / (1 + extra)
-    return np.array([middle - half, middle + half])
+    return bounds(k, n, term=0)
 
 
 @interval.misconception()
 def n_below_the_root_not_squared(k, n):
     """Below the root z² is divided by 4 n². You divided by 4 n."""
-    share, extra = k / n, Z * Z / n
-    half = Z * np.sqrt(share * (1 - share) / n + extra / 4) / (1 + extra)
-    middle = (share + extra / 2) / (1 + extra)
-    return np.array([middle - half, middle + half])
+    return bounds(k, n, term=Z * Z / n / 4)
 
 
 @interval.misconception()
@@ -436,19 +435,13 @@ def middle_and_half_of_it(k, n):
 @interval.misconception()
 def root_not_taken(k, n):
     """You didn't take the root."""
-    share, extra = k / n, Z * Z / n
-    half = Z * (share * (1 - share) / n + extra / (4 * n)) / (1 + extra)
-    middle = (share + extra / 2) / (1 + extra)
-    return np.array([middle - half, middle + half])
+    return bounds(k, n, root=float)
 
 
 @interval.misconception()
 def half_not_divided(k, n):
     """The denominator 1 + z²/n divides what stands behind ±, too."""
-    share, extra = k / n, Z * Z / n
-    half = Z * np.sqrt(share * (1 - share) / n + extra / (4 * n))
-    middle = (share + extra / 2) / (1 + extra)
-    return np.array([middle - half, middle + half])
+    return bounds(k, n, divided=False)
 
 
 @interval.misconception()
@@ -556,46 +549,31 @@ def shift_forgotten(k, n, z=1.96):
 @exercise.misconception(credit=0.3)
 def extra_term_forgotten(k, n, z=1.96):
     """Below the root z²/(4n²) is missing."""
-    share, extra = k / n, z * z / n
-    half = z * np.sqrt(share * (1 - share) / n) / (1 + extra)
-    middle = (share + extra / 2) / (1 + extra)
-    return middle - half, middle + half
+    return tuple(bounds(k, n, z, term=0))
 
 
 @exercise.misconception(credit=0.3)
 def n_not_squared(k, n, z=1.96):
     """Below the root z² is divided by 4 n². You divided by 4 n."""
-    share, extra = k / n, z * z / n
-    half = z * np.sqrt(share * (1 - share) / n + extra / 4) / (1 + extra)
-    middle = (share + extra / 2) / (1 + extra)
-    return middle - half, middle + half
+    return tuple(bounds(k, n, z, term=z * z / n / 4))
 
 
 @exercise.misconception(credit=0.3)
 def z_not_squared(k, n, z=1.96):
     """You add z/n and z/(2n), where z²/n and z²/(2n) are meant."""
-    share, extra = k / n, z / n
-    half = z * np.sqrt(share * (1 - share) / n + z * z / (4 * n * n)) / (1 + extra)
-    middle = (share + extra / 2) / (1 + extra)
-    return middle - half, middle + half
+    return tuple(bounds(k, n, z, extra=z / n, term=z * z / (4 * n * n)))
 
 
 @exercise.misconception(credit=0.3)
 def root_forgotten(k, n, z=1.96):
     """You don't take the root."""
-    share, extra = k / n, z * z / n
-    half = z * (share * (1 - share) / n + extra / (4 * n)) / (1 + extra)
-    middle = (share + extra / 2) / (1 + extra)
-    return middle - half, middle + half
+    return tuple(bounds(k, n, z, root=float))
 
 
 @exercise.misconception(credit=0.3)
 def half_divided_by_nothing(k, n, z=1.96):
     """The denominator 1 + z²/n divides what stands behind ±, too."""
-    share, extra = k / n, z * z / n
-    half = z * np.sqrt(share * (1 - share) / n + extra / (4 * n))
-    middle = (share + extra / 2) / (1 + extra)
-    return middle - half, middle + half
+    return tuple(bounds(k, n, z, divided=False))
 
 
 @exercise.misconception(credit=0.3)
