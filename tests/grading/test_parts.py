@@ -1067,7 +1067,7 @@ def test_where_no_mistake_is_known_a_place_is_shown():
         "counts": [17, 24, 33, 44, 59],
     }
     said = {name: item.feedback for name, item in grade(exercise, **wrong).items()}
-    assert said["formula"] == "At x=3, y=5 this is 75: put numbers in, and compare."
+    assert said["formula"] == "At x=3, y=5 this is 675: put numbers in, and compare."
     assert said["matrix"] == "3 of 4 entries are right. Look first at row 2, column 1."
     assert said["counts"] == "1 of 5 entries is right."
 
