@@ -107,10 +107,10 @@ def softmax_norms(seed):
     return norms(standard(seed, SCALE))
 
 
-@cache
 def linear_norms(seed):
-    """The size of the outputs of linear attention."""
-    return norms(linear(seed, elu1, True))
+    """The size of the outputs of linear attention, by the function of the race."""
+    qkv = (each.astype(np.float32) for each in inputs(seed))
+    return norms(np.asarray(linear_attention(Q, K, V)) for Q, K, V in qkv)
 
 
 @cache
@@ -236,9 +236,9 @@ def rel_seeded_anew(seed):
 
 
 @rel.misconception()
-def divided_by_linear(seed):
+def divided_by_linear(l2, seed):
     """You divided by the norm of the linear output: softmax attention is the measure here."""
-    return gap_norms(seed) / linear_norms(seed)
+    return l2 / linear_norms(seed)
 
 
 @rel.misconception()
@@ -248,15 +248,15 @@ def difference_of_norms(seed):
 
 
 @rel.misconception()
-def divided_by_the_length(seed):
+def divided_by_the_length(l2):
     """You divided by n. The measure is the size of the output itself."""
-    return gap_norms(seed) / np.array(lengths)
+    return l2 / np.array(lengths)
 
 
 @rel.misconception()
-def in_percent(seed):
+def in_percent(l2, seed):
     """These are percentages; asked for are fractions."""
-    return 100 * gap_norms(seed) / softmax_norms(seed)
+    return 100 * l2 / softmax_norms(seed)
 
 
 @exercise.part(points=2, answer=Essay())
