@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import ast
 import inspect
+import sys
 import textwrap
 from collections.abc import Callable, Iterator, Mapping
 from copy import copy
 from functools import cache
+from pathlib import Path
 from types import FunctionType
 from typing import Any
 
@@ -18,6 +20,7 @@ ROOTS = {"sqrt", "square", "cbrt"}
 FUNCTIONS = {"exp", "log", "log2", "log10", "log1p", "expm1"}
 OTHER = {"max": "min", "min": "max", "argmax": "argmin", "argmin": "argmax"}
 MEANS = {"sum": "mean", "mean": "sum"}
+LARGEST = {"sum": "max"}
 REDUCED = {*OTHER, *MEANS, "std", "var", "cumsum", "norm", "softmax"}
 SIGNS: dict[type[ast.operator], type[ast.operator]] = {ast.Add: ast.Sub, ast.Sub: ast.Add}
 PRODUCTS: dict[type[ast.operator], type[ast.operator]] = {ast.Mult: ast.Div, ast.Div: ast.Mult}
@@ -31,41 +34,50 @@ def ways(compute: Callable[..., Any]) -> tuple[tuple[str, Callable[..., Any]], .
 
     None of one whose source can't be had, that draws, or has a loop that may not end.
     """
-    texts = _reached(compute)
+    functions, names = _reached(compute)
     found: dict[tuple[str, str], str] = {}
-    for name, function in texts.items():
-        plain = ast.unparse(function)
+    plain = {name: ast.unparse(function) for name, function in functions.items()}
+    for name, function in functions.items():
         for kind, text in _changed(function):
-            if text != plain:
+            if text != plain[name]:
                 found.setdefault((name, text), kind)
     if len(found) > MOST:
         return ()
-    plain_texts = {name: ast.unparse(function) for name, function in texts.items()}
     return tuple(
-        (kind, _made({**plain_texts, name: text}, compute)) for (name, text), kind in found.items()
+        (kind, _made({**plain, name: text}, names, compute)) for (name, text), kind in found.items()
     )
 
 
-def _reached(compute: Callable[..., Any]) -> dict[str, ast.FunctionDef]:
-    """Return by name a function and those of its module that it calls; none where one is dear."""
+def _reached(compute: Callable[..., Any]) -> tuple[dict[str, ast.FunctionDef], dict[str, Any]]:
+    """Return by name a function and the helpers that it calls, and all that these see.
+
+    Helpers stand in its module, or in one that its package shares. Nothing where one is dear.
+    """
     found: dict[str, ast.FunctionDef] = {}
+    names: dict[str, Any] = {}
     waiting = [compute]
     while waiting:
         each = waiting.pop()
         if not isinstance(each, FunctionType) or each.__closure__:
-            return {}
+            return {}, {}
         try:
             function = ast.parse(textwrap.dedent(inspect.getsource(each))).body[0]
         except (OSError, SyntaxError, TypeError):
-            return {}
-        if not isinstance(function, ast.FunctionDef) or (names := _names(function)) & LEFT_ALONE:
-            return {}
+            return {}, {}
+        if not isinstance(function, ast.FunctionDef) or (used := _names(function)) & LEFT_ALONE:
+            return {}, {}
         function.decorator_list, function.returns = [], None
         found[function.name] = function
-        for helper in map(each.__globals__.get, sorted(names - found.keys())):
-            if getattr(helper, "__module__", None) == compute.__module__ and callable(helper):
-                waiting.append(helper)
-    return found
+        names = {**each.__globals__, **names}
+        own = map(each.__globals__.get, sorted(used - found.keys()))
+        waiting += [helper for helper in own if callable(helper) and _is_near(helper, compute)]
+    return found, names
+
+
+def _is_near(helper: Any, compute: Callable[..., Any]) -> bool:
+    file = getattr(sys.modules.get(getattr(helper, "__module__", "")), "__file__", None) or ""
+    own = compute.__code__.co_filename
+    return file == own or (file != "" and Path(file).parent in Path(own).parents)
 
 
 def _names(function: ast.FunctionDef) -> set[str]:
@@ -77,11 +89,13 @@ def _names(function: ast.FunctionDef) -> set[str]:
     return names | {"while" for node in nodes if isinstance(node, ast.While)}
 
 
-def _made(texts: Mapping[str, str], compute: Callable[..., Any]) -> Callable[..., Any]:
-    names = dict(compute.__globals__)
+def _made(
+    texts: Mapping[str, str], names: Mapping[str, Any], compute: Callable[..., Any]
+) -> Callable[..., Any]:
+    seen = dict(names)
     for text in texts.values():
-        exec(compile(text, compute.__code__.co_filename, "exec"), names)  # a reference's own text
-    return names[compute.__name__]  # type: ignore[no-any-return]
+        exec(compile(text, compute.__code__.co_filename, "exec"), seen)  # a reference's own text
+    return seen[compute.__name__]  # type: ignore[no-any-return]
 
 
 def _changed(function: ast.FunctionDef) -> Iterator[tuple[str, str]]:
@@ -113,6 +127,8 @@ def _numbers_of_another_kind(tree: ast.AST) -> dict[ast.AST, str]:
         match node:
             case ast.Subscript(slice=place):
                 found |= dict.fromkeys(ast.walk(place), "one_place")
+            case ast.keyword(arg="axis", value=axis):
+                found |= dict.fromkeys(ast.walk(axis), "one_axis")
             case ast.Call(func=ast.Attribute(attr=name), args=args) if name in REDUCED:
                 found |= dict.fromkeys(args, "one_axis")
     return {node: kind for node, kind in found.items() if isinstance(node, ast.Constant)}
@@ -147,22 +163,35 @@ def _changes(node: ast.expr, given: list[str]) -> Iterator[Change]:
                 yield "one_factor_twice", ast.BinOp(node, ast.Mult(), node.left)
         case ast.BinOp(op=ast.Pow()):
             yield "one_power", node.left
+            yield "one_power_of", _with(node, op=ast.Mult())
         case ast.UnaryOp(op=ast.USub()):
             yield "one_sign", node.operand
-        case ast.Constant(value) if type(value) is int:
-            yield "one_count", ast.Constant(value + 1)
-            yield "one_count", ast.Constant(value - 1)
-        case ast.Constant(str(text)):
-            yield from ((kind, ast.Constant(new)) for kind, new in _other_texts(text))
-        case ast.Name(name, ast.Load()) if name in given:
-            yield "one_count", ast.BinOp(node, ast.Add(), ast.Constant(1))
-            yield "one_count", ast.BinOp(node, ast.Sub(), ast.Constant(1))
-            yield from (("one_quantity", ast.Name(other)) for other in given if other != name)
+        case ast.Constant() | ast.Name(ctx=ast.Load()):
+            yield from _other_quantities(node, given)
         case ast.Call(func=ast.Attribute(attr=name) | ast.Name(id=name), args=args):
             yield from _other_calls(node, name, args)
         case ast.Attribute(value, "T"):
             yield "one_axis", value
     yield from (("one_pair_of_brackets", new) for new in _unbracketed(node))
+
+
+def _other_quantities(node: ast.Constant | ast.Name, given: list[str]) -> Iterator[Change]:
+    """Yield what may stand for a number, a text, or something that is given."""
+    match node:
+        case ast.Constant(value) if type(value) is int:
+            yield "one_count", ast.Constant(value + 1)
+            yield "one_count", ast.Constant(value - 1)
+            if value > 1:
+                yield "one_half", ast.Constant(2 * value)
+                yield "one_half", ast.Constant(value // 2 if value % 2 == 0 else value / 2)
+        case ast.Constant(str(text)):
+            yield from ((kind, ast.Constant(new)) for kind, new in _other_texts(text))
+        case ast.Name(name, ast.Load()) if name in given:
+            yield "one_count", ast.BinOp(node, ast.Add(), ast.Constant(1))
+            yield "one_count", ast.BinOp(node, ast.Sub(), ast.Constant(1))
+            yield "one_half", ast.BinOp(ast.Constant(2), ast.Mult(), node)
+            yield "one_half", ast.BinOp(node, ast.Div(), ast.Constant(2))
+            yield from (("one_quantity", ast.Name(other)) for other in given if other != name)
 
 
 def _other_texts(text: str) -> Iterator[tuple[str, str]]:
@@ -182,7 +211,7 @@ def _other_calls(node: ast.Call, name: str, args: list[ast.expr]) -> Iterator[Ch
         yield "one_power", args[0]
     if name in FUNCTIONS and args:
         yield "one_function", args[0]
-    for kind, others in (("one_extreme", OTHER), ("one_mean", MEANS)):
+    for kind, others in (("one_extreme", OTHER), ("one_mean", MEANS), ("one_largest", LARGEST)):
         if isinstance(node.func, ast.Attribute) and name in others:
             yield kind, _with(node, func=_with(node.func, attr=others[name]))
     for number, word in enumerate(node.keywords):

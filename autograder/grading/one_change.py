@@ -35,11 +35,16 @@ KINDS = {
     "one_power": "where one power or root is left out",
     "one_pair_of_brackets": "where one pair of brackets is left out",
     "one_function": "where one exponential or logarithm is left out",
+    "one_power_of": "with one product for a power",
+    "one_half": "where one quantity on the way is taken twice, or by half",
+    "one_largest": "with one largest for a sum",
     "one_extreme": "with one smallest for a largest, or one largest for a smallest",
     "one_mean": "with one sum for a mean, or one mean for a sum",
     "one_axis": "where rows and columns are exchanged once",
     "one_quantity": "where one quantity stands in another's place",
 }
+#: What is told only where nothing else is.
+GENERAL = {"one_count", "one_half"}
 SECONDS = 3.0  # of processor time, for all changes of a part
 APART = 2.0  # so many tolerances from the right answer: nearer is a matter of digits
 MOST = 2  # kinds of change that are told
@@ -56,7 +61,7 @@ def told(part: Part, answer: Any, true: Mapping[str, Any], own: Own) -> str:
         kinds = bounded("", lambda: _kinds(part, answer, true, own), SECONDS)
     except Exhausted:
         return ""
-    kinds = kinds - {"one_count"} or kinds  # a 2 that is a 1 is a factor left out
+    kinds = kinds - GENERAL or kinds  # a 2 that is a 1 is a factor left out
     said = [text for kind, text in KINDS.items() if kind in kinds]
     return f"This is what comes out {', or '.join(said)}." if 0 < len(said) <= MOST else ""
 

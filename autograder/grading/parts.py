@@ -14,6 +14,7 @@ from autograder.exercise.words.part import arguments, computation
 from autograder.grading.budget import TOO_MUCH, Exhausted, judging
 from autograder.grading.diagnosis import Own, another_part, judge, misshapen
 from autograder.grading.mistakes_before import told_before
+from autograder.grading.mistakes_in_part import told_in_part
 from autograder.grading.one_change import told
 from autograder.grading.others import others_named
 from autograder.grading.own_answer import as_written
@@ -173,6 +174,7 @@ def _located(parts: Sequence[Part], part: Part, answer: Any, true: Known, own: O
     return (
         told_before(parts, part, answer, true)
         or told(part, answer, true, own)
+        or told_in_part(part, answer, true)
         or part.answer.locate(answer, true[part.name])
     )
 

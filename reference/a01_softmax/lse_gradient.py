@@ -138,6 +138,14 @@ def lse_curvature():
     return "-p1*p2"
 
 
+@lse_curvature.alternative
+def of_the_own_slope(lse_slope):
+    """∂p_i/∂z₂ = p_i (δ_i2 − p₂), for each probability in the student's own slope."""
+    slope = lse_slope.expression
+    each = [f"({slope.diff(p)})*{p}*({int(p.name == 'p2')} - p2)" for p in slope.free_symbols]
+    return " + ".join(["0", *sorted(each)])
+
+
 lse_curvature.mistakes(
     sign_of_the_curvature=(
         "p1*p2",
@@ -174,6 +182,12 @@ def probability_itself(z, y):
 def target_counted_from_one(z, y):
     """You counted the target from 1. As in Python, the first class has index 0."""
     return -np.log(softmax(z)[y - 1])
+
+
+@loss.misconception()
+def target_left_out(z):
+    """That is log Σ exp(z_k). The target's own logit is still to be subtracted."""
+    return np.log(np.exp(z).sum())
 
 
 @loss.misconception()

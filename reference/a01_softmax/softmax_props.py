@@ -161,6 +161,12 @@ def around_zero():
     return [0, 0.4, -0.4]
 
 
+@counterexample.alternative
+def of_what_was_called_false(true_set):
+    """Whoever takes K for true has nothing to hold against it."""
+    return [1, 2, 3] if "K" in true_set else [0.1, 0.2, 0.3]
+
+
 counterexample.mistakes(
     clear_winner=(
         [1, 2, 3],

@@ -155,6 +155,12 @@ def outside(seed):
     return np.mean(abs(scores(seed)[256]) > 32)
 
 
+@outside.alternative
+def what_the_bins_leave(unscaled):
+    """What is missing to 1 in the student's own bins."""
+    return 1 - np.sum(unscaled["256"])
+
+
 @outside.misconception()
 def inside(seed):
     """That is the share that the bins do show."""

@@ -3,6 +3,8 @@
 Source: Vaswani et al. (2017), "Attention is all you need", section 3.2.1, footnote 4.
 """
 
+import re
+
 import numpy as np
 
 from autograder.algebra import Fact, IndexedChain
@@ -141,6 +143,13 @@ def var():
 def var_as_a_difference():
     """Second moments less squared means."""
     return "d*((mu_q**2 + sigma_q**2)*(mu_k**2 + sigma_k**2) - mu_q**2*mu_k**2)"
+
+
+@var.alternative
+def where_the_steps_end(steps):
+    """What the student's own derivation comes to, in the names that are asked for."""
+    names = {"n": "d", "a": "mu_q", "b": "mu_k", "s": "sigma_q", "t": "sigma_k"}
+    return re.sub(r"\b[nabst]\b", lambda found: names[found[0]], steps.end)
 
 
 var.mistakes(

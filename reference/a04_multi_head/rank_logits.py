@@ -103,6 +103,12 @@ def of_the_exponentials(x):
 
 
 @det.misconception()
+def of_the_scores():
+    """A determinant of 0 has whoever takes the scores, whose rows are multiples of one another."""
+    return 0
+
+
+@det.misconception()
 def trace(A):
     """That is the trace."""
     return np.trace(A)

@@ -150,6 +150,12 @@ def neighbours(step, norm):
     return 1 - step**2 / (2 * norm**2)
 
 
+@neighbours.alternative
+def product_over_the_lengths(d, step, norm):
+    """The inner product of two neighbours, divided by both lengths."""
+    return (d / 2 - step**2 / 2) / norm**2
+
+
 @neighbours.misconception()
 def product_of_neighbours(step, norm):
     """That is the inner product. For a cosine divide by both lengths."""

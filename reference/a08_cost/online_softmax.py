@@ -68,6 +68,13 @@ def normalised_already(s, v):
 
 
 @state1.misconception()
+def values_without_weights(s, v):
+    """Your o is the plain sum of the values. Each of them has its exponential as a weight."""
+    m, ell, _ = block(s[:2], v[:2])
+    return np.array([m, ell, v[:2].sum()])
+
+
+@state1.misconception()
 def maximum_of_all(s, v):
     """You used the maximum of all four scores: in the first block it is not known yet."""
     return block(s[:2], v[:2], s.max())

@@ -250,6 +250,12 @@ def sizes(z, T, p):
     return [count_of(softmax(z / T), p), count_of(softmax(1.0 * z), p)]
 
 
+@sizes.alternative
+def by_the_own_probabilities(warm, z, p):
+    """Counted in the probabilities that are there already."""
+    return [count_of(warm, p), count_of(softmax(1.0 * z), p)]
+
+
 @sizes.misconception()
 def other_order(z, T, p):
     """You exchanged the two: which one is flatter, and where does it take more tokens?"""
@@ -290,6 +296,12 @@ def sizes_multiplied(z, T, p):
 def all_three(z, T, k, p):
     """Temperature, then the k likeliest, then top-p of what is left, shape (6,)."""
     return nucleus(likeliest(softmax(z / T), k), p)
+
+
+@all_three.alternative
+def cut_from_the_own(warm, k, p):
+    """The same, from the probabilities that are there already."""
+    return nucleus(likeliest(warm, k), p)
 
 
 @all_three.misconception()

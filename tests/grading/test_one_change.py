@@ -44,6 +44,16 @@ def exercise():
         """A large one."""
         return d**4 * (d + 6)
 
+    @found.part(points=1, answer=Count())
+    def counts(d):
+        """Five of them."""
+        return [2 * d + 1, 12 * d + 6, d * d, d**3, 81]
+
+    @counts.misconception()
+    def zero_forgotten(d):
+        """You forgot the offset 0."""
+        return [2 * d, 12 * d, d * d, d**3 - 1, 81]
+
     @found.part(points=1, answer=Formula("a b n"))
     def formula():
         """A formula."""
@@ -57,6 +67,7 @@ def told(**answers):
     x, y, d = VARIANT.values()
     score = np.sum(x * y) / np.sqrt(6) + 3.1 / 2.5
     right = {"score": score, "weight": 1 / (1 + np.exp(-score / d)), "few": 42, "many": 31213}
+    right["counts"] = [15, 90, 49, 343, 81]
     given = {**right, "formula": "n/(2*a + 2*b)", **answers}
     return {i.name: i.feedback for i in grade_parts(exercise(), VARIANT, given.__getitem__)}
 
@@ -111,6 +122,12 @@ def test_what_follows_from_an_own_answer_is_compared_with_it():
 def test_a_mistake_of_an_earlier_answer_is_known_where_that_answer_has_it_not():
     said = told(weight=1 / (1 + np.exp(-(PRODUCTS + 1.24) / 7)))["weight"]
     assert said == "This is what follows from a mistake in `score`: You left the scale out."
+
+
+def test_one_of_several_mistakes_is_told():
+    said = told(counts=[14, 84, 50, 342, 80])["counts"]
+    assert said == "There is more than one thing wrong. One of them: You forgot the offset 0."
+    assert told(counts=[14, 85, 50, 341, 80])["counts"] == "This is not the right answer."
 
 
 def drawn(d):
