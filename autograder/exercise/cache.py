@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from autograder.exercise.standing_in import replaced
+from autograder.exercise.standing_in import note, noting, replaces
 from autograder.student.differences import numbers_of
 
 Result = TypeVar("Result")
@@ -54,25 +54,28 @@ def remembered(
     """
 
     def decorate(function: Callable[..., Result]) -> Callable[..., Result]:
-        known: OrderedDict[tuple[Hashable, ...], Result] = OrderedDict()
+        known: OrderedDict[tuple[Hashable, ...], tuple[Result, set[str]]] = OrderedDict()
         held = 0
 
         @wraps(function)
         def remembering(*args: Hashable) -> Result:
             nonlocal held
             # 1, 1.0 and True are equal, and yet not the same question.
-            if replaced():  # what comes is one student's
-                return function(*args)
             key = tuple(arg.key if isinstance(arg, Values) else (type(arg), arg) for arg in args)
             if key in known:
-                known.move_to_end(key)
-                return known[key]
-            result = function(*args)
-            if sure(result):
-                known[key] = result
+                result, names = known[key]
+                if not replaces(names):
+                    known.move_to_end(key)
+                    note(names)
+                    return result
+            with noting() as names:
+                result = function(*args)
+            # Where another function has a hand in it, what comes is one student's.
+            if key not in known and not replaces(names) and sure(result):
+                known[key] = result, names
                 held += weight(result)
                 while held > size:
-                    held -= weight(known.popitem(last=False)[1])
+                    held -= weight(known.popitem(last=False)[1][0])
             return result
 
         return remembering
@@ -133,6 +136,15 @@ def deepcopied(value: Any) -> Any:
     if type(value) is dict:
         return {key: deepcopied(entry) for key, entry in value.items()}
     return copy.deepcopy(value)
+
+
+def size_of(value: Any) -> int:
+    """Return how many bytes plain data takes, about."""
+    if isinstance(value, dict):
+        return sum(map(size_of, value.values()))
+    if isinstance(value, list | tuple):
+        return sum(map(size_of, value))
+    return int(getattr(getattr(value, "array", value), "nbytes", 8))
 
 
 def _key(value: Any) -> Hashable:

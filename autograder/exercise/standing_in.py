@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -29,6 +29,7 @@ class Cast:
 
 
 _cast: ContextVar[Cast | None] = ContextVar("cast", default=None)
+_asked: ContextVar[set[str] | None] = ContextVar("asked", default=None)
 
 
 @contextmanager
@@ -51,10 +52,36 @@ def standing_in(own: Mapping[str, Function]) -> Iterator[Cast]:
         _cast.reset(token)
 
 
-def replaced() -> bool:
-    """Tell whether a student's function stands in for a reference, so that results are theirs."""
+def replaces(names: Iterable[str]) -> bool:
+    """Tell whether a student's function stands in for one of these references."""
     cast = _cast.get()
-    return cast is not None and bool(cast.own)
+    return cast is not None and not cast.own.keys().isdisjoint(names)
+
+
+@contextmanager
+def noting() -> Iterator[set[str]]:
+    """Note which references are called that another function may stand in for.
+
+    Examples
+    --------
+    >>> half = replaceable(lambda x: x / 2, "half")
+    >>> with noting() as names:
+    ...     half(3), names
+    (1.5, {'half'})
+    """
+    names: set[str] = set()
+    token = _asked.set(names)
+    try:
+        yield names
+    finally:
+        _asked.reset(token)
+        note(names)
+
+
+def note(names: Iterable[str]) -> None:
+    """Count these as called, where what they gave is known already."""
+    if (asked := _asked.get()) is not None:
+        asked.update(names)
 
 
 def replaceable(solution: Function, name: str) -> Function:
@@ -88,6 +115,7 @@ def _replaceable_class(solution: type, name: str) -> type:
 
 def _current(name: str) -> Function | None:
     """Return what stands in for a reference, if anything does, and note that it is called."""
+    note([name])
     cast = _cast.get()
     if cast is None or name not in cast.own:
         return None

@@ -10,7 +10,7 @@ from collections.abc import Callable, Hashable
 from dataclasses import replace
 from typing import Any
 
-from autograder.exercise.cache import Unfamiliar, Values, deepcopied, remembered
+from autograder.exercise.cache import Unfamiliar, Values, deepcopied, remembered, size_of
 from autograder.grading.local import Local
 from autograder.sandbox import Reply, StudentError
 from autograder.sandbox.wire.requests import Call, CountWork, Request, Seed
@@ -75,16 +75,8 @@ def _lasts(found: Reply | StudentError) -> bool:
     """Tell whether an answer is not too large, and would be the same at any other time."""
     if isinstance(found, StudentError):
         return found.type not in ("MemoryError", "RecursionError")
-    return _bytes(found.value) <= _LARGE
+    return size_of(found.value) <= _LARGE
 
 
 def _weight(found: Reply | StudentError) -> int:
-    return 1 if isinstance(found, StudentError) else 1 + _bytes(found.value) // _COUNTS
-
-
-def _bytes(value: object) -> int:
-    if isinstance(value, dict):
-        return sum(map(_bytes, value.values()))
-    if isinstance(value, list | tuple):
-        return sum(map(_bytes, value))
-    return int(getattr(getattr(value, "array", value), "nbytes", 8))
+    return 1 if isinstance(found, StudentError) else 1 + size_of(found.value) // _COUNTS

@@ -30,10 +30,8 @@ exercise = Exercise(
 
 def decays(a):
     """The products a_(j+1) ⋯ a_i for j ≤ i, row by row: no quotient, so a 0 does no harm."""
-    L = np.eye(len(a))
-    for i in range(1, len(a)):
-        L[i, :i] = a[i] * L[i - 1, :i]
-    return L
+    later = np.tri(len(a), k=-1, dtype=bool)
+    return np.tril(np.cumprod(np.where(later, a[:, None], 1.0), axis=0))
 
 
 A = np.array([1, 0.5, 0, 0.5])

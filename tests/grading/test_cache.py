@@ -9,6 +9,7 @@ import sympy
 from autograder import algebra
 from autograder.exercise import Exercise, Formula, Numbers
 from autograder.exercise.cache import Unfamiliar, Values, deepcopied, remembered
+from autograder.exercise.standing_in import replaceable, standing_in
 from autograder.exercise.words.dependencies import evaluate, solve
 from autograder.exercise.words.given import given, made
 from autograder.grading.parts import grade_parts
@@ -191,3 +192,45 @@ def test_a_copy_is_equal_and_shares_nothing_that_can_change():
     assert rows.sum() == 15
     assert value["a"][1][1] == {1}
     assert value["c"][0] == [1]
+
+
+class TestStandIns:
+    """Students' functions stand in for what remembered functions build on, or don't."""
+
+    def remembering(self):
+        calls = []
+        half = replaceable(lambda x: x / 2, "half")
+
+        @remembered()
+        def built(x):
+            calls.append(x)
+            return half(x) + 1
+
+        @remembered()
+        def outer(x):
+            return 10 * built(x)
+
+        return outer, calls
+
+    def test_what_builds_on_one_is_the_students_alone(self):
+        outer, calls = self.remembering()
+        assert outer(3) == 25
+        with standing_in({"half": lambda x: x // 2}):
+            assert [outer(3), outer(3)] == [20, 20]
+        assert (outer(3), calls) == (25, [3, 3, 3])
+
+    def test_what_builds_on_none_of_them_is_remembered_all_the_same(self):
+        outer, calls = self.remembering()
+        with standing_in({"third": lambda x: x // 3}):
+            assert outer(3) == 25
+        with standing_in({"third": lambda x: x}):
+            assert outer(3) == 25
+        assert (outer(3), calls) == (25, [3])
+
+    def test_what_is_known_inside_counts_as_called(self):
+        outer, calls = self.remembering()
+        with standing_in({"third": lambda x: x}):
+            built = outer(5)
+        with standing_in({"half": lambda _: 0}):
+            assert outer(5) == 10
+        assert (built, outer(5), calls) == (35, 35, [5, 5])

@@ -8,8 +8,9 @@ under all kinds of load this was never wrong, where two sizes, or wall time, wer
 
 from __future__ import annotations
 
+import contextlib
 import itertools
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -199,8 +200,17 @@ def no_slower(call: Clocked, make: Make, *, than: float = 5.0, n: int = 2000, ro
     raise Inconclusive("the time could not be compared clearly enough")
 
 
+def keep(call: Clocked, make: Make, seconds: Mapping[int, float]) -> None:
+    """Keep times that a verdict rests on for a picture, with those of the reference beside them."""
+    with contextlib.suppress(Exception):  # whatever goes wrong: it is a picture
+        timed = (block(call.reference_seconds, make, None, n, calls=_DRAWN_CALLS) for n in seconds)
+        reference = [taken for taken in timed if taken is not None]
+        if len(reference) == len(seconds):
+            call.curve = Curve(list(seconds), list(seconds.values()), reference)
+
+
 def draw(call: Clocked, make: Make, rows: Rows) -> None:
-    """Keep the times of a call and of the reference for a picture, once each.
+    """Time a call and the reference for a picture, once each, where no verdict has timed them.
 
     Sizes at which either may take long, were it to grow like n², are left out: seconds for a
     point of a picture are better spent on the next student.

@@ -15,7 +15,16 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from autograder.exercise.checks.clocks import ROUNDS, Clocked, Make, Rows, Seconds, block, checked
+from autograder.exercise.checks.clocks import (
+    ROUNDS,
+    Clocked,
+    Make,
+    Rows,
+    Seconds,
+    block,
+    checked,
+    keep,
+)
 
 _DOUBT, _CONTRADICTION = 0.25, 0.5  # by which the exponent of the time is larger
 _APART = 5
@@ -44,6 +53,7 @@ def growth(call: Clocked, make: Make, at_most: float, rows: Rows, sizes: tuple[i
     least = _least(call.seconds, make, rows, (small, between, large)) if call.clocked else None
     if least is None:
         return True
+    keep(call, make, least)
     found = max(_power(least, small, large), _power(least, between, large))
     if found > at_most + _DOUBT and least[large] < _LARGE_SECONDS:
         beyond = _least(call.seconds, make, rows, (large, 2 * large))

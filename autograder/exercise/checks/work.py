@@ -16,6 +16,7 @@ from typing import Any, Literal, Protocol
 from autograder.exercise.checks import clocks, confirm
 from autograder.exercise.checks.agree import Mismatch
 from autograder.exercise.checks.clocks import Inconclusive, Make, Rows, checked
+from autograder.exercise.checks.drawn import drawing
 
 #: How the meters are called in sentences.
 METERS = {
@@ -173,11 +174,14 @@ def grows(
     Inconclusive
         If that can't be decided.
     """
-    try:
-        _decide(call, make, at_most, rows, floor, of, sizes)
-    finally:
-        with contextlib.suppress(Exception):  # whatever goes wrong: it is a picture
-            clocks.draw(call, make, rows)
+    call.curve = None
+    with drawing(make) as drawn:
+        try:
+            _decide(call, drawn, at_most, rows, floor, of, sizes)
+        finally:
+            with contextlib.suppress(Exception):  # whatever goes wrong: it is a picture
+                if call.curve is None:
+                    clocks.draw(call, drawn, rows)
 
 
 def _decide(
@@ -222,6 +226,11 @@ def vectorised(call: WorkCall, make: Make, *, rows: Rows, floor: Callable[[int],
     A loop over rows fails, and so does one over blocks of rows.  Parameters and exceptions are
     those of `grows`.
     """
+    with drawing(make) as drawn:
+        _without_loop(call, drawn, rows, floor)
+
+
+def _without_loop(call: WorkCall, make: Make, rows: Rows, floor: Callable[[int], float]) -> None:
     gauge = _Gauge(call, make, rows, 0.0, ("steps", "operations"))
     for n, m in (_TINY, (_TINY[1], 4 * _TINY[1])):  # loops over rows show first, then blocks
         found = gauge.exponents(n, m)
