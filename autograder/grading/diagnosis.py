@@ -271,21 +271,27 @@ def _side_by_side(
 ) -> dict[Misconception, float]:
     """Return two misconceptions, each of which gives the wrong entries that aren't the other's.
 
-    Where several pairs do, none is named.
+    Where several pairs do, none is named.  One alone gives none of them all, as has been looked at:
+    so each of the two has to take something out of what is left for the other.
     """
     kind = part.answer
-    if np.size(answer) < 2:
+    if np.size(answer) < 2 or len(part.misconceptions) < 2:
         return {}
     rights = [right for right, _ in _ways(part, part.compute, true, own)]
-    known = [(wrong, list(_ways(part, wrong, true, own))) for wrong in part.misconceptions]
+    known = [list(_ways(part, wrong, true, own)) for wrong in part.misconceptions]
     pairs: dict[frozenset[Misconception], dict[Misconception, float]] = {}
-    for (one, ones), (other, others) in combinations(known, 2):
-        for right, (a, reach), (b, near) in zip(rights, ones, others, strict=True):
-            if right is None or a is None or b is None:
-                continue
+    for right, values in zip(rights, zip(*known, strict=True), strict=True):
+        left = {
+            wrong: (value, slack, other)
+            for wrong, (value, slack) in zip(part.misconceptions, values, strict=True)
+            if right is not None and value is not None
+            for other in [kind.without(answer, value, right, slack=slack)]
+            if other is not answer and not np.array_equal(other, answer)
+        }
+        for (one, (a, reach, rest)), (other, (b, near, others)) in combinations(left.items(), 2):
             found = {
-                one: kind.made(kind.without(answer, b, right, slack=near), a, right, slack=reach),
-                other: kind.made(kind.without(answer, a, right, slack=reach), b, right, slack=near),
+                one: kind.made(others, a, right, slack=reach),
+                other: kind.made(rest, b, right, slack=near),
             }
             if all(found.values()):
                 pairs[frozenset(found)] = found

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import wraps
+from functools import lru_cache, wraps
 from types import FunctionType
 from typing import Any
 
@@ -65,6 +65,7 @@ class CallableFormula:
         return float(found) if np.ndim(found) == 0 else found
 
 
+@lru_cache  # one function stays one: what it gives is remembered
 def taking_given(function: Callable[..., Any]) -> Callable[..., Any]:
     """Return a reference that is called as a student's function is, with a ``seeded(3)`` say.
 
