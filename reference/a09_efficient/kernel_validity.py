@@ -123,6 +123,12 @@ def frequency_forgotten(q, K, omega):
 
 
 @cosines.misconception()
+def of_the_sum(q, K, omega):
+    """You added the entries. The cosine is one of their difference."""
+    return np.cos(omega * (q + K)[:, 0])
+
+
+@cosines.misconception()
 def degrees(q, K, omega):
     """Your angle is in degrees. It is in radians."""
     return np.cos(np.deg2rad(omega * (q - K)[:, 0]))
