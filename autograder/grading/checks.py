@@ -12,7 +12,7 @@ from autograder.exercise import Check, CheckedFunction, Inconclusive, Misconcept
 from autograder.exercise.standing_in import standing_in
 from autograder.grading.budget import TOO_MUCH, Exhausted
 from autograder.grading.callee import Callee
-from autograder.grading.earlier_code import explained
+from autograder.grading.earlier_code import explained, left_to_a_library
 from autograder.grading.excuses import Earned
 from autograder.grading.expectations import when_needed
 from autograder.grading.followed import (
@@ -78,6 +78,7 @@ def grade_checks(
     slips: set[str] = set()
     known = {wrong.name for wrong in function.misconceptions if not wrong.fatal}
     earned = _earning(function, callee, secret)
+    borrowed = cache(lambda: left_to_a_library(function, callee, secret))
     timed_out = False
     for check in function.checks:
         before = items[check.after.name] if check.after else None
@@ -100,7 +101,7 @@ def grade_checks(
             mistakes = sorted(function.misconceptions, key=lambda wrong: wrong.name not in named)
             proven = any(item.status is Status.PASSED for item in items.values())
             found = _run(function, check, interview, secret, mistakes, proven, earned)
-            items[check.name] = callee.judged(found)
+            items[check.name] = callee.judged(found, borrowed)
             if behind and before and items[check.name].note == UNDECIDED:  # nobody need look at it
                 items[check.name] = _not_run(check, before)
             timed_out = items[check.name].note in ("timeout", TOO_MUCH)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -47,11 +47,22 @@ class Watched(Callee):
         self._seen.update(answer.layers)
         return answer
 
-    def judged(self, item: Item) -> Item:
-        """Return what came of a check: 0 if a library has done what is to be written."""
-        used = [name for name, words in self._without.items() if self._seen & {*words}]
-        self._seen = set()
-        if not used or item.status is Status.ERRORED:
+    def seen(self) -> set[str]:
+        """Return which of these words stood in the names of what was used since this was asked."""
+        seen, self._seen = self._seen, set()
+        return seen
+
+    def judged(self, item: Item, borrowed: Callable[[], set[str]]) -> Item:
+        """Return what came of a check: 0 if a library has done what is to be written.
+
+        What an earlier function of the student's uses (``borrowed``) was paid for there.
+        """
+        seen = self.seen()
+        if not seen or item.status is Status.ERRORED:
+            return item
+        seen -= borrowed()
+        used = [name for name, words in self._without.items() if seen & {*words}]
+        if not used:
             return item
         text = (
             f"Your code uses {' and '.join(used)}, and that is what is to be written here: compute "
