@@ -155,7 +155,7 @@ def attention_entropy(A: "(..., m)", axis: int = -1, base: float | None = None) 
 your_numbers("max_entropy")
 
 # %% [markdown]
-# 4. `p`: the weights that maximise $F$. `optimum`: the value of $F$ there. `free_energy`: $\tau \cdot \mathrm{LSE}(s/\tau)$ with
+# 4. `p`: the weights that maximise $F$. `optimum`: the value of $F$ at your `p`. `free_energy`: $\tau \cdot \mathrm{LSE}(s/\tau)$ with
 #    $\mathrm{LSE}(z) = \log \sum_i e^{z_i}$.
 # 5. `elsewhere`: $F$ at the uniform weights, and at the corner where the largest score has all the weight. `divergence`:
 #    $\mathrm{KL}(p \,\|\, \text{uniform})$ of your `p`.
@@ -477,7 +477,7 @@ losses = None     # five numbers
 # | C8 | With $d_k = d/h$, $h$ heads with $W_O$ have as many parameters as one head with $W_O$ (no biases). |
 # | C9 | With residual connections gradients can't vanish. |
 # | C10 | Linear attention trains more stably than softmax attention. |
-# | C11 | Each layer adds exactly one level of abstraction, so 6 to 12 layers are best. |
+# | C11 | Each layer adds exactly one level of abstraction: the first one relates neighbouring tokens alone, the next one phrases, and so on. |
 # | C12 | Scores with RoPE depend on the two positions through their difference alone. |
 #
 # 1. `labels`: the twelve labels.
@@ -490,7 +490,7 @@ losses = None     # five numbers
 # 4. `shortcut_test`: C9. Ten layers $x \mapsto x + a x$ in a row: find an $a$ for which the gradient
 #    shrinks below one millionth; or 0.
 # 5. `rotation_test`: C12. Find two pairs of positions $(m, n)$ with the same $m - n$, as two rows of two numbers, for which some
-#    $q$ and $k$ get different scores; or four zeros. (It counts if `shortcut_test` is right.)
+#    $q$ and $k$ get different scores; or four zeros.
 #
 # What would settle six of the others, one way or the other?
 #

@@ -302,7 +302,8 @@ def loss_and_grads(
 # the model has written itself. The first six points come with half of the symbols right, and a share
 # of them from a fifth on: guesses earn nothing, nor does a model that was not trained by this call. The other
 # six come with nine sequences in ten, and a share of them before. The last two are for the losses: they begin
-# near $\log 9 = 2.197$, fall, and end where the loss on new sequences is.
+# where a model knows nothing ($\log 9 = 2.197$ with equal probabilities, up to 3 with the weights as you draw them),
+# fall, and end where the loss on new sequences is.
 #
 # Your feedback shows the curve of your losses, and the seed and the seconds of the run. It is trained anew
 # only if you hand in again and what `train` uses has changed.

@@ -411,7 +411,7 @@ your_numbers("attention_sinks")
 #    `p_i/(1 + exp(-L))`, one equality a line. Rules: *definition* (of $L$ and $p$) and algebra. One rule a line, please.
 # 2. `weights`: the weights with a 1 in the denominator for your `s`. `total`: their sum. `lowered`: the sum if all three scores are
 #    5 lower.
-# 3. `softmax1(x, axis=-1, sink=0.0)`: these weights along an axis, with $e^\text{sink}$ in place of the 1. Scores may be ±1000 or $-\infty$; a row of
+# 3. `softmax1(x, axis=-1, sink=0.0)`: these weights along an axis, with $e^\text{sink}$ in place of the 1. Scores may be ±1000 or $-\infty$ (right results count, warnings don't); a row of
 #    nothing but $-\infty$ gives zeros. `sink=-np.inf` is the ordinary softmax.
 # 4. `sink_attention(Q, K, V, w, sinks)` for shapes `(n, d)`, `(n, d)`, `(n, d_v)`: ordinary softmax attention, with scores divided by $\sqrt d$, in which query $i$ sees
 #    key $j$ if $j \le i$ and, besides, $j > i - w$ or $j < \texttt{sinks}$. (Here `w` counts the token itself.)

@@ -291,6 +291,12 @@ def a_twentieth(all_bytes):
 
 
 @kept_bytes.misconception()
+def units_of_all_layers(all_bytes):
+    """You took `all_bytes` twenty times. A unit is what one of the 96 layers leaves."""
+    return 20 * all_bytes
+
+
+@kept_bytes.misconception()
 def ten_units():
     """That is half. Twenty units are kept, and a number in half precision takes two bytes."""
     return 10 * ONE

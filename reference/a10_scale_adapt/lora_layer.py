@@ -7,7 +7,7 @@ import numpy as np
 import torch
 from torch import nn
 
-from autograder.exercise import Count, Exercise, agree, require
+from autograder.exercise import Count, Exercise, Mismatch, agree, require
 from autograder.exercise.properties import refuses
 
 exercise = Exercise(
@@ -165,9 +165,9 @@ def data(rng):
     return tensor(rng, 5, 4), tensor(rng, 3, 4)
 
 
-def fresh(call, W, r=2, alpha=4.0):
+def fresh(call, W, r=2, alpha=4.0, seed=0):
     """A layer before any training, drawn with a seed."""
-    call.seed(0)
+    call.seed(seed)
     return call.make(W, r, alpha)
 
 
@@ -196,7 +196,10 @@ def near(given, right, **kwargs):
 def begins_as_it_was(call, rng):
     """Before any training the layer gives W x."""
     W, x = data(rng)
-    near(fresh(call, W)(x), x @ W.T)
+    one, other = (fresh(call, W, seed=seed)(x).array for seed in (0, 1))
+    if not np.allclose(one, other, rtol=1e-4, atol=1e-5):
+        raise Mismatch("the output before any training depends on what is drawn", kind="drawn")
+    near(one, x @ W.T)
 
 
 @exercise.check(points=1.25)
@@ -401,6 +404,15 @@ class AnyRankAccepted(InPlace):
 def start():
     """How many numbers in A and B the first step changes, and the second; d = 256, r = 4."""
     return [256 * 4, 2 * 256 * 4]
+
+
+@start.alternative
+def from_the_own_start(LoRALinear):
+    """Each factor's gradient is a product with the other one, and 0 where that is 0."""
+    state = LoRALinear(torch.eye(8), 2, 1.0).state_dict()
+    arrays = [np.asarray(getattr(state[name], "array", state[name])) for name in "AB"]
+    moved = sum(bool(array.any()) for array in arrays)
+    return [256 * 4 * moved, 2 * 256 * 4 * bool(moved)]
 
 
 start.mistakes(

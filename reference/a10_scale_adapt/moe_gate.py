@@ -118,6 +118,12 @@ def powers_of_two(z):
 
 
 @G.misconception()
+def divided_by_the_largest(z):
+    """You divided by the largest of the exponentials. Gates add up to 1: divide by their sum."""
+    return np.exp(z - z.max())
+
+
+@G.misconception()
 def others_set_to_zero(z):
     """You renormalised already. Here the gates of all four experts are asked for."""
     return np.where(np.isin(np.arange(4), best(z)), softmax(z), 0) / softmax(z)[best(z)].sum()

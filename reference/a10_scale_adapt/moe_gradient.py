@@ -294,3 +294,9 @@ def chosen_logits_alone():
 def renormalised_step():
     """You took the derivatives with renormalised gates. Here the gates are plain."""
     return Z - RATE * (output(Z, Y, 2, True) - WANTED) * router_gradient(Z, Y, 2, True)
+
+
+@stepped.misconception()
+def renormalised_derivatives():
+    """You took the derivatives with renormalised gates. Here the gates are plain."""
+    return Z - RATE * OFF * router_gradient(Z, Y, 2, True)

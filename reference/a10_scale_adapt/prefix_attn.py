@@ -72,6 +72,11 @@ def weight_against_the_rest(s):
     return np.exp(s[0]) / np.exp(s[1:]).sum()
 
 
+prefix_weight.mistakes(
+    shared_equally=(1 / 3, "That is an equal share. The weights of a softmax follow the scores."),
+)
+
+
 @exercise.part(points=0.5, answer=Numbers())
 def without(s, v):
     """The output without the prefix."""

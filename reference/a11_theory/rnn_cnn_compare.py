@@ -217,6 +217,7 @@ def crossover(attention_work, recurrent_work):
 
 
 crossover.mistakes(
+    length_given=(n, "That is the n of the counts before. For which n are n² d and n d² alike?"),
     root_of_the_width=(23, "Set n² d equal to n d² and divide by what both have."),
     width_squared=(d * d, "Set n² d equal to n d². One n and one d go out."),
     two_products_against_one=(

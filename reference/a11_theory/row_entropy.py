@@ -288,6 +288,12 @@ def divided_by_the_base(A, axis=-1, base=None):
     return entropy(A, axis) / (1 if base is None else base)
 
 
+@exercise.misconception
+def multiplied_by_the_logarithm(A, axis=-1, base=None):
+    """You multiplied by the logarithm of the base. Two equal weights have 1 bit: try them."""
+    return entropy(A, axis) * np.log(base or np.e)
+
+
 @exercise.misconception(credit=0.5)
 def bits_by_default(A, axis=-1, base=None):
     """Without a base you return bits. Asked for are nats."""

@@ -148,9 +148,9 @@ def quarter():
 
 quarter.mistakes(
     quarter_grows=(10**0.25, "With more compute the loss falls."),
-    quarter_of_the_loss=(
+    exponent_given=(
         0.25,
-        "That is for an exponent of 1 and a factor of 4. Here the compute grows tenfold.",
+        "That is the exponent. By what is the loss multiplied if the compute grows tenfold?",
     ),
     quarter_natural=(np.exp(-0.25), "You raised e to the power. The compute grows tenfold."),
 )
@@ -202,6 +202,10 @@ def depth(weights):
 depth.mistakes(
     square_root_taken=(np.sqrt(12 * 6 * 512**2 / 192), "The depth stands in L d² three times."),
     four_not_squared=(np.cbrt(12 * 6 * 512**2 / 48), "d² is 16 L²."),
+    twelve_forgotten=(
+        np.cbrt(12 * 6 * 512**2 / 16),
+        "The weights are 12 L d², and not L d²: the 12 counts for this shape as for the others.",
+    ),
     width_given=(4 * np.cbrt(12 * 6 * 512**2 / 192), "That is the width."),
     shape_turned_round=(
         np.cbrt(12 * 6 * 512**2 * 16 / 12),

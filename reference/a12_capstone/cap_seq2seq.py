@@ -223,7 +223,7 @@ def whole_sequences(call, rng):
 
 @exercise.check(points=2, draws="training")
 def loss_curve(call, rng):
-    """The loss begins near log 9, falls, and ends where the model's loss on new sequences is."""
+    """The loss begins where nothing is known, falls, and ends near that on new sequences."""
     seed, width = asked_for(rng)
     run = Trained(call.once(seed, width), rng, width)
     losses = run.losses
@@ -233,7 +233,7 @@ def loss_curve(call, rng):
     if losses[:3].mean() > LENGTH * np.log(V) / 2:
         losses = losses / LENGTH  # of whole sequences: such a loss is paid for in part 2
     if not 0.5 < losses[:3].mean() / np.log(V) < 2:
-        raise Mismatch("a model that knows nothing has a loss near log 9", kind="start")
+        raise Mismatch("a model that knows nothing has a loss from log 9 to 3", kind="start")
     took_work(call, lambda: trained(seed, width, steps=FEW))
     parts = [part.mean() for part in np.array_split(losses, 4)]
     falls = all(b < a + 0.02 for a, b in pairwise(parts))

@@ -455,6 +455,12 @@ last_weights.mistakes(
 
 
 @last_weights.misconception()
+def logarithm_left_out():
+    """You took the scores 0, 2, 4, 6. They are multiples of log 2, which is 0.69."""
+    return softmax(2 * np.arange(4.0))
+
+
+@last_weights.misconception()
 def to_base_e():
     """You took the scores 0, 1, 2, 3. With log 2 the base of the powers becomes another one."""
     return softmax(np.arange(4.0))

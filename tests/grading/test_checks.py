@@ -996,6 +996,42 @@ def test_single_precision_is_one_slip_whatever_caused_it():
     assert [i.score for i in grade_checks(taking_thirds(), lambda x: x / 4)] == [0, 0]
 
 
+def taking_shares():
+    exercise = Exercise("taking_shares", title="Shares", source="none")
+
+    @exercise.reference
+    def shares(x):
+        return np.exp(x) / np.exp(x).sum()
+
+    @exercise.check(points=2)
+    def in_double_precision(call, rng):
+        """Shares of exponentials."""
+        x = rng.normal(size=5)
+        agree(call(x), shares(x))
+
+    @exercise.check(points=1)
+    def in_single_precision(call, rng):
+        """Works for float32."""
+        x = rng.normal(size=5).astype(np.float32)
+        agree(call(x), shares(x), rtol=1e-4)
+
+    @exercise.misconception
+    def one_more(x):
+        """The sum has a term too many."""
+        return np.exp(x) / (np.exp(np.float64(0)) + np.exp(x).sum())
+
+    return exercise.functions[0]
+
+
+def test_a_mistake_is_known_again_in_single_precision_whatever_its_steps_are_computed_in():
+    def own(x):
+        return np.exp(np.float64(x)) / (1 + np.exp(np.float64(x)).sum())
+
+    items = grade_checks(taking_shares(), own)
+    assert [item.note for item in items] == ["one_more", "one_more"]
+    assert sum(item.score for item in items) == pytest.approx(1 + 0.2)
+
+
 def test_what_an_object_lacks_is_named():
     error = StudentError("exception", "'Layer' has no 'weight'", type="AttributeError")
     assert without_details(error, GetAttribute(1, "weight")) == "your object has no `weight`"

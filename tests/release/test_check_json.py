@@ -183,6 +183,40 @@ def test_entries_of_a_dictionary_that_a_check_does_not_look_at_are_not_shipped()
     assert told_difference({"sum": 7.0}, expected, call["compare"], "the result")
 
 
+def test_what_stands_beside_a_number_and_is_not_looked_at_is_not_compared():
+    """Else a right loss would be called wrong where only a gradient is."""
+    exercise = Exercise("loss", title="Loss", source="none")
+
+    @exercise.reference
+    def loss(x):
+        return np.sum(x**2) / 2, {"x": x, "unused": np.zeros(3)}
+
+    @exercise.check(points=1, visible=True)
+    def half_of_the_squares(call, rng):
+        """The loss is half the sum of squares."""
+        x = rng.normal(size=3)
+        assert np.isclose(call(x)[0], np.sum(x**2) / 2)
+
+    @exercise.check(points=1, visible=True)
+    def slope(call, rng):
+        """The gradient by x is x."""
+        x = rng.normal(size=3)
+        assert np.allclose(call(x)[1]["x"], x)
+
+    (function,) = record(exercise, drawn(exercise, "course"))["functions"]
+    calls = [check["calls"][0] for check in function["checks"]]
+    (right, nothing), (_, slopes) = (decode(call["value"]) for call in calls)
+    assert (nothing, list(slopes)) == ({}, ["x"])
+    for came, call, wrong in (
+        ((right, {"x": np.ones(3)}), calls[0], False),
+        ((right + 1, slopes), calls[0], True),
+        ((7.0, slopes), calls[1], False),
+        ((right, {"x": np.ones(3)}), calls[1], True),
+        ((right, {}), calls[1], True),
+    ):
+        assert bool(told_difference(came, decode(call["value"]), call["compare"], "it")) is wrong
+
+
 def test_generating_ends_where_drawing_does_not(monkeypatch):
     monkeypatch.setattr("autograder.course.release.drawing.DRAW_SECONDS", 0.2)
     exercise = Exercise("endless", title="Endless", source="none")

@@ -197,7 +197,7 @@ def _fails(function: CheckedFunction, check: Check, call: Callable[..., Any]) ->
 def _expected(function: CheckedFunction, check: Check, value: object, number: int) -> RecordedCall:
     """Return the answer to a call and in which respects the check looks at it.
 
-    Of a dictionary, entries that it does not look at are left out; "more" says that there are such.
+    Of dictionaries, entries that it does not look at are left out; "more" says that there are such.
     """
 
     def matters(change: Change) -> bool:
@@ -207,12 +207,9 @@ def _expected(function: CheckedFunction, check: Check, value: object, number: in
         retyped = _Changed(function, None, change)
         return change is not _other_dtype or bool(_fails(function, check, retyped))
 
-    compare = _respects(value, matters)
-    if isinstance(value, dict):
-        looked_at = {key: value[key] for key in value if matters(_without(key))}
-        if len(looked_at) < len(value):
-            value, compare = looked_at, [*compare, "more"]
-    found: RecordedCall = {"value": encode(compared(value, compare)), "compare": compare}
+    kept = _looked_at(value, matters)
+    compare = _respects(value, kept, matters)
+    found: RecordedCall = {"value": encode(compared(kept, compare)), "compare": compare}
     if loose := _looseness(value, matters):
         found["rtol"] = loose
     changed = _Changed(function, number, lambda value: value, modified=True)
@@ -248,13 +245,22 @@ class _Changed(Interview):
         return self._change(value) if len(self.calls) == self._number + 1 else value
 
 
-def _respects(value: object, matters: Callable[[Change], bool]) -> list[Any]:
+def _looked_at(value: Any, matters: Callable[[Change], bool]) -> Any:
+    """Return a value without the entries of dictionaries that don't matter."""
+    if isinstance(value, tuple):
+        return tuple(_looked_at(entry, _inside(i, matters)) for i, entry in enumerate(value))
+    if isinstance(value, dict):
+        return {key: value[key] for key in value if matters(_without(key))}
+    return value
+
+
+def _respects(value: object, kept: Any, matters: Callable[[Change], bool]) -> list[Any]:
     """Return which of "value", or else "shape", and "dtype" matter; for each entry of a tuple."""
     if isinstance(value, tuple):
-        return [
-            _respects(entry, lambda change, i=i: matters(_at(i, change)))  # type: ignore[misc]
-            for i, entry in enumerate(value)
-        ]
+        pairs = enumerate(zip(value, kept, strict=True))
+        return [_respects(entry, own, _inside(i, matters)) for i, (entry, own) in pairs]
+    if isinstance(value, dict):
+        return ["value", *(["more"] if len(kept) < len(value) else [])]
     if isinstance(value, Tensor):
         return ["value"] if matters(_other_tensor) else []
     if not isinstance(value, np.ndarray | np.generic | float | int):
@@ -296,8 +302,9 @@ def _scaled(value: object, by: float) -> Any:
     return value * (1 + by) if isinstance(value, float) else value
 
 
-def _at(i: int, change: Change) -> Change:
-    return lambda value: (*value[:i], change(value[i]), *value[i + 1 :])
+def _inside(i: int, matters: Callable[[Change], bool]) -> Callable[[Change], bool]:
+    """Return whether it matters that an entry of a tuple is changed."""
+    return lambda change: matters(lambda value: (*value[:i], change(value[i]), *value[i + 1 :]))
 
 
 def _without(key: object) -> Change:

@@ -142,12 +142,17 @@ def _call(made: Exchange, known: RecordedCall) -> RecordedCall:
         raise ValueError("another kind of call")
     if ("value" in known) != (made.value is not None):
         raise ValueError("another kind of result")
-    value = made.value
     if "value" in known:
-        if isinstance(value, dict):
-            value = {key: value[key] for key in decode(known["value"])}
+        value = _entries_of(made.value, decode(known["value"]))
         found["value"] = _shorter(encode(compared(value, known["compare"])))
     return {**found, **kept}  # type: ignore[typeddict-item]
+
+
+def _entries_of(value: Any, known: Any) -> Any:
+    """Return a value with those entries of dictionaries alone that are known to be looked at."""
+    if isinstance(value, tuple):
+        return tuple(map(_entries_of, value, known))
+    return {key: value[key] for key in known} if isinstance(value, dict) else value
 
 
 def _marks(mistake: Misconception, name: str, calls: list[RecordedCall]) -> list[Any]:

@@ -172,9 +172,9 @@ def told_apart(a: object, b: object) -> tuple[str, str]:
     return texts
 
 
-def alike(a: object, b: object) -> bool:
-    """Tell whether two answers are the same, NaN for NaN, to the precision of their types."""
-    return difference(a, b) is None
+def alike(a: object, b: object, rtol: float | None = None, atol: float | None = None) -> bool:
+    """Tell whether two answers are the same, NaN for NaN, by default to their types' precision."""
+    return difference(a, b, Comparison(rtol=rtol, atol=atol)) is None
 
 
 def _kind(value: object) -> str:
