@@ -76,6 +76,17 @@ class Own:
     earlier: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
     references: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
 
+    def copied(self) -> Own:
+        """Return the same, to be changed by itself."""
+        return replace(
+            self,
+            known={**self.known},
+            given={**self.given},
+            rounding={**self.rounding},
+            wrong={*self.wrong},
+            trivial={*self.trivial},
+        )
+
     def mended(self) -> Own:
         """Return the same with the references' answers where the functions give none that fit."""
         known = {name: self._mended(name, value) for name, value in self.known.items()}

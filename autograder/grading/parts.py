@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from copy import copy
 from dataclasses import replace
-from typing import Any
+from typing import Any, Self
 
 from autograder.exercise import Exercise, FormatError, Judgement, Part, Senseless, Undecided
 from autograder.exercise.answers.patched import patched
@@ -54,32 +55,68 @@ def grade_parts(
     earlier
         Those of earlier exercises, that the exercise builds on.
     """
-    true = solve(exercise, variant)
-    asked = functions or {}
-    examples = frozenset(part.name for part in exercise.parts if part.answer.free)
-    own = Own(
-        {name: value for name, value in {**true, **asked}.items() if name not in examples},
-        wrong=set(asked),
-        trivial=set(asked),
-        examples=examples,
-        earlier=earlier or {},
-        references={**exercise.solutions, **{one.name: one.solution for one in exercise.carried}},
-    )
-    judged: dict[str, Item] = {}
-    for part in _in_turn(exercise.parts):
-        place = f"{exercise.id}.{part.name}"
-        item = _bounded(place, exercise, part, read, true, own)
-        words, chosen = _in_words(part, own)
-        item = replace(item, given=words or _given(place, part, read), chosen=chosen)
-        judged[part.name] = _resting(part, item, judged)
-    items = [judged[part.name] for part in exercise.parts]
-    items = paid_once(_with_mistakes(exercise, items, true, own))
-    try:
-        return judging(
-            f"{exercise.id}.", lambda: others_named(exercise, variant, own.given, items, pool)
+    grading = PartsGrading(exercise, variant, functions=functions, earlier=earlier)
+    return grading.judged(read).items(pool)
+
+
+class PartsGrading:
+    """The answers of one exercise, part after part; see `grade_parts`."""
+
+    def __init__(
+        self,
+        exercise: Exercise,
+        variant: Mapping[str, Any],
+        *,
+        functions: Mapping[str, Callable[..., Any]] | None = None,
+        earlier: Mapping[str, Callable[..., Any]] | None = None,
+    ) -> None:
+        self._exercise, self._variant = exercise, variant
+        self._true = true = solve(exercise, variant)
+        asked = functions or {}
+        carried = {one.name: one.solution for one in exercise.carried}
+        examples = frozenset(part.name for part in exercise.parts if part.answer.free)
+        self._own = Own(
+            {name: value for name, value in {**true, **asked}.items() if name not in examples},
+            wrong=set(asked),
+            trivial=set(asked),
+            examples=examples,
+            earlier=earlier or {},
+            references={**exercise.solutions, **carried},
         )
-    except Exhausted:
-        return items
+        self._judged: dict[str, Item] = {}
+
+    def completed(self, read: Read) -> list[Item]:
+        """Judge what is not judged yet, as if nothing had been judged since."""
+        again = copy(self)
+        again._true, again._judged = {**self._true}, {**self._judged}
+        again._own = self._own.copied()
+        return again.judged(read).items()
+
+    def judged(self, read: Read, *, until: Part | None = None) -> Self:
+        """Judge what is not judged yet, each part by what has come of those before."""
+        for part in _in_turn(self._exercise.parts):
+            if part is until:
+                break
+            if part.name not in self._judged:
+                place = f"{self._exercise.id}.{part.name}"
+                item = _bounded(place, self._exercise, part, read, self._true, self._own)
+                words, chosen = _in_words(part, self._own)
+                item = replace(item, given=words or _given(place, part, read), chosen=chosen)
+                self._judged[part.name] = _resting(part, item, self._judged)
+        return self
+
+    def items(self, pool: Sequence[Mapping[str, Any]] = ()) -> list[Item]:
+        """Return what has come of all parts."""
+        exercise, own = self._exercise, self._own
+        found = [self._judged[part.name] for part in exercise.parts]
+        items = paid_once(_with_mistakes(exercise, found, self._true, own))
+        try:
+            return judging(
+                f"{exercise.id}.",
+                lambda: others_named(exercise, self._variant, own.given, items, pool),
+            )
+        except Exhausted:
+            return items
 
 
 def _in_turn(parts: Sequence[Part]) -> list[Part]:

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from autograder.algebra import ParseError, Verdict, equivalent, parse
 from autograder.algebra.building.parse import parse_matrix
 from autograder.algebra.comparing.proof import is_zero
+from autograder.algebra.comparing.search import Search
 
 Z = "(exp(z1) + exp(z2) + exp(z3))"
 DIAGONAL = f"exp(z1)/{Z} * (1 - exp(z1)/{Z})"
@@ -261,3 +262,11 @@ def test_a_whole_number_that_is_large_is_rounded_as_one():
 def test_a_point_that_refutes_says_whether_two_indices_are_the_same(given, case):
     verdict = equivalent("p_i*(delta_ij - p_j)", given)
     assert verdict.point.startswith(f"{case}, p_i=")
+
+
+def test_what_no_point_gives_a_value_is_left_undecided_at_once(monkeypatch):
+    tried, usual = [], Search._at
+    monkeypatch.setattr(Search, "_at", lambda *args: tried.append(1) or usual(*args))
+    verdict = equivalent("T(x)*diff(F(2*x), x)", "T(x)")
+    assert (verdict.equal, verdict.how) == (None, "undecided: too few points could be computed")
+    assert len(tried) == 1

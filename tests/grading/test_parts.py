@@ -28,7 +28,7 @@ from autograder.exercise import (
 )
 from autograder.grading.local import Local
 from autograder.grading.own import own_function
-from autograder.grading.parts import grade_parts
+from autograder.grading.parts import PartsGrading, grade_parts
 from autograder.grading.results import ExerciseGrade, Item, Status
 from autograder.sandbox import StudentError
 
@@ -1101,3 +1101,28 @@ def test_a_mistake_that_shows_as_zeros_is_paid_for_once_but_zeros_are_no_way_to_
     assert scores("worked", "first") == [0, 1, 1]
     assert sum(scores("worked", "first", "second")) == 1
     assert scores("first", "second") == [2, 0, 0]
+
+
+def test_what_comes_before_is_judged_once_and_nothing_is_carried_over():
+    exercise = Exercise("chain", title="Chain", source="test")
+
+    @exercise.part(points=1, answer=Numbers())
+    def first():
+        """One."""
+        return np.array([3.0, 5.0])
+
+    @exercise.part(points=1, answer=Numbers())
+    def second(first):
+        """Two."""
+        return 2 * first
+
+    @exercise.part(points=1, answer=Numbers())
+    def third(second):
+        """Three."""
+        return second + 7
+
+    right = {"first": [3, 5], "second": [6, 10], "third": [13, 17]}
+    begun = PartsGrading(exercise, {}).judged(right.__getitem__, until=second)
+    for changed in ({}, {"second": [6, 11], "third": [13, 18]}, {"third": [1, 2]}, {}):
+        answers = {**right, **changed}
+        assert begun.completed(answers.get) == grade_parts(exercise, {}, answers.get)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Iterator, Mapping
+from functools import cached_property
 from typing import Any
 
 import sympy
@@ -12,7 +13,7 @@ from sympy.core.function import AppliedUndef
 from autograder.algebra.building import chance
 from autograder.algebra.building.numeric import Evaluator, Undefined, Value, shared_context
 from autograder.algebra.comparing.cases import unified
-from autograder.algebra.comparing.ingredients import Survey, is_complex
+from autograder.algebra.comparing.ingredients import PIECES, Survey, is_complex
 from autograder.algebra.comparing.proof import is_zero, split_sums
 from autograder.algebra.comparing.verdict import EVERYWHERE, NO_POINTS, Verdict
 
@@ -95,7 +96,7 @@ class Search:
             try:
                 same, real, left, right = self._at(*point)
             except (Undefined, ArithmeticError, ValueError, TypeError):
-                if self.work > MAX_NODE_DIGITS:
+                if self.work > MAX_NODE_DIGITS or self._valueless:
                     break
                 continue
             agreements += same
@@ -114,6 +115,11 @@ class Search:
         self.agreed |= agreements > 0
         parted = branches > 0 and any(map(is_complex, self.symbols))
         return agreements == (wanted if self.symbols else 1) and not parted
+
+    @cached_property
+    def _valueless(self) -> bool:
+        """Whether no point at all gives both sides a value: a derivative of F at 2x has none."""
+        return any(side.has(sympy.Subs) and not side.has(*PIECES) for side in self.sides)
 
     def _random_points(self) -> Iterator[_Place]:
         for attempt in range(TRIES if self.symbols else 1):

@@ -14,7 +14,7 @@ from autograder.course.proofs.sources import typed
 from autograder.exercise import Exercise, Part
 from autograder.exercise.words.dependencies import apply, evaluate, solve
 from autograder.exercise.words.part import arguments
-from autograder.grading.parts import grade_parts
+from autograder.grading.parts import PartsGrading
 from autograder.grading.results import Item, Status
 
 Variant = Mapping[str, Any]
@@ -63,10 +63,12 @@ class _Case:
     """A part with the numbers of one variant."""
 
     def __init__(self, exercise: Exercise, part: Part, variant: Variant) -> None:
-        self.part, self.variant = part, variant
+        self.part = part
         self.known, self.right = solve(exercise, variant), right_answers(exercise, variant)
-        names = needed(exercise, part)
-        self._only = exercise.only(names)  # proofs take their time: no more parts than it takes
+        only = exercise.only(
+            needed(exercise, part)
+        )  # proofs take their time: no more than it takes
+        self._before = PartsGrading(only, variant).judged(self.right.__getitem__, until=part)
 
     def computed(self, compute: Any) -> Item:
         """Grade what a function gives, beside right answers to the parts before."""
@@ -75,7 +77,7 @@ class _Case:
     def graded(self, raw: object) -> Item:
         """Grade an answer, beside right answers to the parts before."""
         answers = {**self.right, self.part.name: raw}
-        items = grade_parts(self._only, self.variant, answers.__getitem__)
+        items = self._before.completed(answers.__getitem__)
         return next(item for item in items if item.name == self.part.name)
 
 
