@@ -52,7 +52,7 @@ class Distances:
         self._limits: dict[tuple[str, str], float] = {}
 
     def watch(self, *, right: bool) -> Callable[[Check, Interview], None]:
-        """Return what `grade_checks` shows its recorders to."""
+        """Return what `grade_checks` shows its interviews to."""
 
         def seen(check: Check, interview: Interview) -> None:
             for reading in interview.readings:
