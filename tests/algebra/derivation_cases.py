@@ -93,7 +93,7 @@ def row_sums():
             "0",
         ],
         (2, "p_i*(n - sum(p_j, j))  # delta contraction"),
-        (2,),
+        (1, 2),
         (3, "linearity of sums"),
     )
 

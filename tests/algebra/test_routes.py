@@ -93,7 +93,6 @@ def test_the_target_in_disguise_is_no_step_to_it(lines):
         (SLOPE, ["y + y*log(y)", SLOPE.target], 1 / 2),
         (SHARE, ["1/(1 + exp(b - a))"], 0),
         (LOG, [APART, OUT, LOG.target], 2 / 3),
-        (LOG, [JACOBIAN, LOG.target], 1 / 2),
         (LOG, [LOG.target.replace("k", "l"), OUT, APART, JACOBIAN], 0),
     ],
 )
@@ -101,6 +100,11 @@ def test_a_large_step_costs_itself_and_a_jump_everything(chain, lines, credit):
     examination = chain.examine([chain.start, *lines])
     assert examination.credit == approx(credit, abs=1e-5)
     assert "skipped" in [finding.kind for finding in examination.findings]
+
+
+def test_two_obvious_rules_may_share_the_last_line_where_more_is_shown_before():
+    assert LOG.examine([LOG.start, JACOBIAN, LOG.target]).credit == 1
+    assert LOG.examine([LOG.start, LOG.target]).credit == 0
 
 
 def test_beside_a_skip_all_that_algebra_does_is_one_step():

@@ -649,3 +649,49 @@ def test_what_is_wrong_for_a_large_n_alone_is_no_end():
     for more in ("relu(n - 20)*p_1", "abs(n - 13 + 1/(1 + p_1^2)) + n - 13 + 1/(1 + p_1^2)"):
         examined = chain.examine([*shown, f"{shown[-1]} + {more}"])
         assert examined.review or examined.credit < 1
+
+
+ROWS = IndexedChain(
+    start="sum(p_i*(delta(i,j) - p_j), j)",
+    target="0",
+    indexed=("z", "p"),
+    definitions={"p_i": "exp(z_i)/sum(exp(z_k), k)"},
+    rules=("linearity of sums", "delta contraction", Fact("sum to one", "sum(p_k, k)", "1")),
+    reasons=True,
+)
+PADDED = [
+    "sum(p_i*(delta(i,j) - p_j) + z_j, j) - sum(z_j, j)  # linearity of sums",
+    "sum(2*p_i*(delta(i,j) - p_j), j)/2  # linearity of sums",
+    "sum(p_i*(delta(i,j) - p_j)*sum(p_l, l), j)  # sum to one",
+    "sum(p_i*(delta(i,j)*sum(p_l, l) - p_j), j)  # sum to one",
+    "sum(p_l*sum(p_i*(delta(i,j) - p_j), j), l)  # sum to one",
+    "sum(p_i*delta(i,j) - p_i*p_j, j) + sum(p_j, j) - 1  # sum to one",
+]
+
+
+@pytest.mark.parametrize("line", PADDED)
+def test_what_goes_out_of_sums_again_is_no_step_where_it_leads_nowhere(line):
+    assert ROWS.examine([ROWS.start, line, ROWS.target]).credit == 0
+    on = ["p_i*sum(delta(i,j) - p_j, j)  # linearity of sums", "0  # delta contraction, sum to one"]
+    assert ROWS.examine([ROWS.start, line, *on]).credit == ROWS.examine([ROWS.start, *on]).credit
+
+
+def test_a_sum_in_place_of_a_1_may_be_a_step_and_one_beside_a_factor_is_none():
+    texts = "1 - sum(p_j, j)", "sum(p_l, l) - sum(p_j, j)", "1 - sum(p_j, j)*sum(p_l, l)"
+    before, inserted, factored = ROWS.read([f"p_i*({text})" for text in texts])
+    assert not ROWS.step_rules.pads(before, inserted)
+    assert ROWS.step_rules.pads(before, factored)
+
+
+def test_the_result_with_something_in_its_sums_that_goes_out_is_the_result():
+    spread = "sum(l_i^2 + l_i, i) - sum(l_i, i) - t^2*d"
+    totals = IndexedChain(
+        start=SPREAD.start,
+        target="sum(l_i^2, i) - t^2*d",
+        names=SPREAD.names,
+        indexed=SPREAD.indexed,
+        size=SPREAD.size,
+        definitions=SPREAD.definitions,
+        rules=SPREAD.rules,
+    )
+    assert totals.examine([totals.start, spread, totals.target]).credit == 0

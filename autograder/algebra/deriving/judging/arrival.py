@@ -17,6 +17,7 @@ from autograder.algebra.deriving.judging.step_rules import StepRules
 from autograder.algebra.deriving.lines.inert import unnamed
 from autograder.algebra.deriving.lines.line import Line
 from autograder.algebra.deriving.rewriting.empty_sums import adds_empty_sums
+from autograder.algebra.deriving.rewriting.taken_apart import are_alike, pads
 
 
 class Says(Protocol):
@@ -72,8 +73,10 @@ class Arrival:
 
     def is_target(self, line: Line) -> bool:
         """Whether a line is the target, as it is, with + 0 or · 1, or with what goes out."""
-        target = self.ends.result
-        return self._is_said(line) or adds_empty_sums(target.expr, line.expr, self.rules.world)
+        if self._is_said(line):
+            return True
+        sides = self.ends.result.expr, line.expr
+        return any(goes_out(*sides, self.rules.world) for goes_out in (adds_empty_sums, pads))
 
     def _is_said(self, line: Line) -> bool:
         """Whether a line is the target, but for sums that go out."""
@@ -124,7 +127,7 @@ class Arrival:
         does it with names put in where only what both lines come to shows that they are equal.
         """
         rules, result = self.rules, self.ends.result
-        if rules.is_times_one(result, line):
+        if rules.is_times_one(result, line) or rules.pads(result, line):
             others = [name for name in rules.known if name not in rules.facts_of_one]
             return not any(rules.goes_by(before, line, name) for name in others)
         named = self.named.is_but_for_names(line, result)
@@ -132,9 +135,9 @@ class Arrival:
             return named and rules.takes_both_apart(before, line)
         if named:
             return True
-        bracketed = sympy.expand(line.expr - result.expr) == 0
+        bracketed = are_alike(line.expr, result.expr, rules.world)
         form, end = map(self.named.by_name, (line, result))
-        return bool(bracketed) or self.ends.language.essence.is_made_of(form, [end])
+        return bracketed or self.ends.language.essence.is_made_of(form, [end])
 
     @cached_property
     def _is_named_alone(self) -> bool:

@@ -59,6 +59,13 @@ _DEAR_ZEROS = (
     "(({0}*exp({x}) + {0})/(exp({x}) + 1))",
     "(({0}^2 - {0})/({0} - 1))",
 )
+#: What may be put for a sum of f over b: it goes out with a sum of g, or with a number.
+_SPLIT = (
+    "(sum({f} + {g}, {b}) - sum({g}, {b}))",
+    "(sum(({f})*(1 + {g}), {b}) - sum(({f})*{g}, {b}))",
+    "(sum(2*({f}), {b})/2)",
+    "(sum(3*({f}), {b}) - sum(2*({f}), {b}))",
+)
 _INDICES = r"(?<=_)\w+|(?<=_\{)[\w,]+|(?<=, )[a-z](?=[,)])"
 _OPERATORS = ("sum", "Sum", "max", "Largest", "D", "diff")  # what follows is bound, or a variable
 
@@ -92,6 +99,9 @@ def _between(chain: Chain, last: str, name: str) -> Iterator[tuple[str, list[str
         return
     for text in _counted(chain, chain.start, last):
         yield f"counted: {text}", [_sign(chain) + text]
+    if isinstance(chain, IndexedChain):
+        for text in _padded(chain, last):
+            yield f"padded: {text}", [_sign(chain) + text]
     if chain.definitions and not isinstance(chain, IndexedChain):
         for turned in _turned(chain.given.expr):
             yield "start turned round", [turned]
@@ -213,6 +223,47 @@ def _counted(chain: Chain, first: str, last: str) -> Iterator[str]:
             yield f"({first})*({fact.left})"
             yield f"({last})*({fact.left})"
             yield f"({first})*({fact.left})/2 + ({last})/2"
+
+
+def _padded(chain: IndexedChain, last: str) -> Iterator[str]:
+    """Yield start and result with something in their sums that goes out again.
+
+    In the start, that may be what is given to be 1; beside the result it may stand at the end.
+    """
+    reason = "  # linearity of sums" if "linearity of sums" in chain.step_rules.known else ""
+    name = next(iter((*chain.vectors, *chain.indexed)), "")
+    for text in (chain.start, last):
+        for begin, end, body, bound in _sums(text) if name else ():
+            index = bound.partition(",")[0]
+            for form in _SPLIT[:1] if chain.vectors else _SPLIT:  # of which few are multiplied
+                new = form.format(f=body, g=f"{name}_{index}", b=bound)
+                yield f"{text[:begin]}{new}{text[end:]}{reason}"
+    letters = [i for i in chain.indices if i not in (*chain.names, *chain.start)]
+    for fact in chain.step_rules.facts.values() if letters else ():
+        if fact.right == "1" and (found := list(_sums(fact.left))):
+            _, _, one, bound = found[0]
+            one = one.replace(f"_{bound}", f"_{letters[-1]}")
+            reason = f"  # {fact.name}"
+            yield f"sum({one}*({chain.start}), {letters[-1]}){reason}"
+            for begin, end, body, bound in _sums(chain.start):
+                factor = f"sum({one}, {letters[-1]})"
+                new = f"sum(({body})*{factor}, {bound})"
+                yield f"{chain.start[:begin]}{new}{chain.start[end:]}{reason}"
+
+
+def _sums(text: str) -> Iterator[tuple[int, int, str, str]]:
+    """Yield where sums begin and end in a text, what is added up, and over what."""
+    for found in re.finditer(r"\bsum\(", text):
+        depth, commas = 1, []
+        for end in range(found.end(), len(text)):
+            depth += (text[end] in "([") - (text[end] in ")]")
+            if depth == 0:
+                break
+            if text[end] == "," and depth == 1:
+                commas.append(end)
+        if depth == 0 and commas:
+            body, bound = text[found.end() : commas[0]], text[commas[0] + 1 : end]
+            yield found.start(), end + 1, body, bound.strip()
 
 
 def _turned(start: sympy.Expr) -> Iterator[str]:

@@ -104,7 +104,7 @@ class Examiner:
         findings = [
             *self.unreadable,
             *map(self._wrong, [*self.wrong, *self.struck]),
-            *(step.doubt for step in self.steps if step.doubt and step is not self.route.jump),
+            *(step.doubt for step in self.steps if step.doubt and not self._jumps(step)),
             *self._jump(),
             *self._too_short(),
             *self._not_in_form(),
@@ -118,6 +118,10 @@ class Examiner:
             round(STEPS * share + WAYPOINTS * shown + END * self._ends_well(), 6),
             any(step.verdict.equal is None and not step.back for step in self.steps),
         )
+
+    def _jumps(self, step: Step) -> bool:
+        """Whether a step is the one that gives the result at once, from whatever line it came."""
+        return self.route.jump is not None and step.line is self.route.jump.line
 
     def _share(self, struck: int = 0) -> float:
         """Return the share of steps that are sound; so many more were struck out."""

@@ -15,6 +15,7 @@ from autograder.algebra.deriving.lines.line import Line
 from autograder.algebra.deriving.lines.written_out import rewritten
 from autograder.algebra.deriving.rewriting import calculus
 from autograder.algebra.deriving.rewriting.rules import LINEARITY, RULES, Rule, all_named
+from autograder.algebra.deriving.rewriting.taken_apart import are_alike
 
 _SEVERAL = "several steps at once; write them down one by one"
 
@@ -51,8 +52,8 @@ class Justification:
             return Finding(number, "skipped", f"Line {number} is right, but takes {_SEVERAL}.")
         if any(self._is_reason(before, line, name) for name in names):
             return None
-        there = self._arrival.is_target(line)
-        if len(names) == 2 and not there and rules.goes_by(before, line, *names):
+        both = len(names) == 2 and rules.goes_by(before, line, *names)
+        if both and self._may_share(before, line):
             return None
         reason = " and ".join(names)
         if rules.goes_by_one(before, line):
@@ -71,18 +72,35 @@ class Justification:
         return name == "algebra" and self._by_algebra(before, line)
 
     def _at_once(self, before: Line, line: Line) -> bool:
-        """Whether a step on the way, not the one to the result, goes by two obvious rules."""
+        """Whether a step goes by two obvious rules."""
         rules = self._rules
         obvious = [name for name, rule in rules.known.items() if self._is_obvious(name, rule)]
-        if len(obvious) < 2 or self._arrival.is_target(line):
-            return False
-        if not rules.goes_by(before, line, *obvious):
+        if len(obvious) < 2 or not rules.goes_by(before, line, *obvious):
             return False
         pairs = [p for p in combinations(obvious, 2) if rules.goes_by(before, line, *p)]
-        if not self._named.is_but_for_names(line, self._ends.result):
-            return bool(pairs)
+        if not (pairs and self._may_share(before, line)):
+            return False
+        target = self._ends.result
+        other = line.expr != target.expr and are_alike(line.expr, target.expr, rules.world)
+        if not (other or self._named.is_but_for_names(line, target)):
+            return True
         both = functools.partial(rules.change_both, before, line)
         return any(not any(map(both, pair)) for pair in pairs)  # else all comes out of that line
+
+    def _may_share(self, before: Line, line: Line) -> bool:
+        """Whether two rules may share a line: in the one to the result, where more stands before.
+
+        Else they would be the whole derivation.
+        """
+        if not self._arrival.is_target(line):
+            return True
+        start, named = self._ends.given, self._named
+        return not (
+            self._rules.goes_by(start, before, "algebra")
+            or self._rules.pads(start, before)
+            or named.says_the_start(before)
+            or named.is_but_for_names(before, start)
+        )
 
     def _is_obvious(self, name: str, rule: Rule) -> bool:
         fact = self._rules.facts.get(name)
@@ -121,6 +139,6 @@ class Justification:
             shown = rewritten(before.expr, (calculus.counted,), rules.world)
             return rules.goes_by(replace(before, expr=shown), result, *rules.facts_of_one)
 
-        if rules.is_times_one(result, line):
+        if rules.is_times_one(result, line) or rules.pads(result, line):
             return True
         return bool(rules) and leads(line) and not leads(self._ends.given)

@@ -67,7 +67,7 @@ class Route:
                     self._polish(path[-1])
                 return
             new = self._note(step.line) if not self._arrival else []
-            idle = not (new or new_before) and task.disguises.adds_nothing(before, step.line)
+            idle = not (new or new_before) and self._adds_nothing(before, step.line)
             self._take(step, idle=idle or step.strays)
             before, new_before = step.line, bool(new)
             if step.back and task.rules and not task.disguises.adds_nothing(task.given, step.line):
@@ -76,6 +76,12 @@ class Route:
             (step,) = self.counted  # to the result, as it turned out, if in disguise
             if not self.shown and task.asked.min_lines > 2:
                 self._jump_by(step)
+
+    def _adds_nothing(self, before: Line, line: Line) -> bool:
+        """Whether a line is the one before in disguise; so is the result, without what goes out."""
+        task = self.task
+        again = task.end.is_target(before) and task.rules.pads(line, before)
+        return again or task.disguises.adds_nothing(before, line)
 
     def _with_substance(self, path: Sequence[Step]) -> list[Step]:
         """Return the steps whose lines say something: more than the lines around them say."""
@@ -91,14 +97,13 @@ class Route:
             if says.repeats(before, line) or (not alike and says.mixes(line, task.given, before)):
                 if not task.bridges(line, after):
                     continue
-            elif (
+            elif self._is_padding(before, path[place:]) or (
                 step is not path[-1]
                 and says.mixes(line, *ends, before)
                 and not task.end.is_target(line)
             ):
                 mixed = True
-                if step is not path[-1]:
-                    continue
+                continue
             if mixed:  # how it came from the mixture says nothing
                 step = replace(step, before=before, doubt=reasons.unjustified(before, line))
             kept.append(step)
@@ -108,6 +113,22 @@ class Route:
         if said and self._say_the_start([step.line for step in said], rest):
             return [self._from_the_start(step) for step in rest[:1]] + rest[1:]
         return kept
+
+    def _is_padding(self, before: Line, steps: Sequence[Step]) -> bool:
+        """Whether the first of some lines is the one before with what goes out, and leads nowhere.
+
+        Where no rule leads from that line to the next that says more, or one does from the line
+        before as well, nothing is done by it.
+        """
+        task, line = self.task, steps[0].line
+        if not task.rules.pads(before, line):
+            return False
+        more = (s for s in steps[1:] if not task.rules.pads(before, s.line))
+        step = next(more, None)
+        if step is None or step.skips:
+            return True
+        direct = task.reasons.unjustified(before, step.line)
+        return direct is None or direct.kind != "skipped"
 
     def _say_the_start(self, lines: Sequence[Line], rest: Sequence[Step]) -> bool:
         """Whether lines before the result are the start but for names.

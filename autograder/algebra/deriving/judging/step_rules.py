@@ -13,6 +13,7 @@ from autograder.algebra.deriving.lines.structure import Structure, structure
 from autograder.algebra.deriving.lines.world import World
 from autograder.algebra.deriving.rewriting.rule_steps import TRIED, RuleSteps, Sides
 from autograder.algebra.deriving.rewriting.rules import RULES, Fact, Rule
+from autograder.algebra.deriving.rewriting.taken_apart import pads
 
 
 @dataclass(frozen=True)
@@ -95,6 +96,22 @@ class StepRules:
         earlier = essence.with_names(before.structure, ones)
         new = plain != line.essence and earlier == before.essence
         return new and essence.is_made_of(plain, [before.structure])
+
+    def pads(self, before: Line, line: Line) -> bool:
+        """Whether a line is another one, and beside it what goes out again, or is given to be 1."""
+        sides = before.expr, line.expr
+        found: bool = self.world.remembered(
+            ("pads", *sides),
+            lambda: pads(*sides, self.world, self._written_ones),
+            sure=lambda _: True,
+        )
+        return found
+
+    @cached_property
+    def _written_ones(self) -> list[sympy.Expr]:
+        pairs = [(fact.left, fact.right) for fact in self.facts.values()]
+        pairs += [(right, left) for left, right in pairs]
+        return [self.language.read_form(one) for one, other in pairs if other == "1"]
 
     @cached_property
     def _steps(self) -> RuleSteps:
