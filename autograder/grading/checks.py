@@ -260,7 +260,8 @@ def _mismatched(
     if check.gpu:
         return _failed(check, None, "", text, failure.credit)
     alike = diagnose(function, check, call, failure, mistakes, secret)
-    if known := told_apart(function, check, call, alike, secret, failure.kind):
+    first = alike[0] if alike and failure.free else None  # other answers would tell nothing
+    if known := first or told_apart(function, check, call, alike, secret, failure.kind):
         if unvarying(function, call, secret):  # no work, whatever answers alike
             known = replace(known, credit=0.0)
         return _failed(check, known, "", known.feedback, failure.credit)

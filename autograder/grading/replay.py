@@ -53,7 +53,8 @@ def diagnose(
     strict = bool(call.calls) and replays(function.solution, False)
 
     def failed_alike(wrong: Misconception) -> bool:
-        failed = _failure(function, check, wrong, secret) if replays(wrong, strict) else None
+        asked = mismatch.free or replays(wrong, strict)
+        failed = _failure(function, check, wrong, secret) if asked else None
         return failed is not None and _alike(failed, mismatch, by_message=not call.calls)
 
     return _saying_the_same(call, filter(failed_alike, mistakes))

@@ -645,6 +645,17 @@ def residual_not_normalised(draft, P, Q, u, r):
 
 
 @exercise.misconception
+def residual_up_to_what_is_missing(draft, P, Q, u, r):
+    """Divide what is missing by its sum before you compare with r."""
+    for i, token in enumerate(draft):
+        if u[i] >= P[i, token] / Q[i, token]:
+            missing = positive_part(P[i], Q[i])
+            last = np.flatnonzero(missing).max(initial=0)
+            return [*draft[:i].tolist(), int(min(np.sum(np.cumsum(missing) <= r), last))]
+    return [*draft.tolist(), drawn(P[len(draft)], r)]
+
+
+@exercise.misconception
 def other_way_round(draft, P, Q, u, r):
     """You compare with q/p. The more the target likes a token, the more often it passes."""
     with np.errstate(divide="ignore"):

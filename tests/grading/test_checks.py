@@ -1032,6 +1032,51 @@ def test_a_mistake_is_known_again_in_single_precision_whatever_its_steps_are_com
     assert sum(item.score for item in items) == pytest.approx(1 + 0.2)
 
 
+DRAWN = np.random.default_rng()
+
+
+def starting():
+    """A start that should be drawn, with a mean near 0."""
+    exercise = Exercise("starting", title="Starting", source="none")
+
+    @exercise.reference
+    def start(n):
+        return DRAWN.normal(size=n)
+
+    @exercise.check(points=1)
+    def around_zero(call, rng):
+        """The mean is near 0."""
+        x = call(1000)
+        if x.mean() > 0.2:
+            positive = "positive" if x.min() >= 0 else "shifted"
+            raise Mismatch("the mean is no 0", kind=positive, free=True)
+
+    @exercise.misconception
+    def none_below_zero(n):
+        """Numbers from 0 to 1 have a mean of a half."""
+        return DRAWN.random(n)
+
+    @exercise.misconception
+    def around_one(n):
+        """The mean is 1."""
+        return DRAWN.normal(1, size=n)
+
+    return exercise.functions[0]
+
+
+@pytest.mark.parametrize(
+    ("own", "note"),
+    [
+        (lambda n: 3 * DRAWN.random(n), "none_below_zero"),
+        (lambda n: DRAWN.normal(0.5, 2, size=n), "around_one"),
+        (lambda n: DRAWN.normal(0, 2, size=n), ""),
+    ],
+)
+def test_of_what_is_drawn_the_kind_alone_tells_the_mistake(own, note):
+    [item] = grade_checks(starting(), own)
+    assert item.note == note
+
+
 def test_what_an_object_lacks_is_named():
     error = StudentError("exception", "'Layer' has no 'weight'", type="AttributeError")
     assert without_details(error, GetAttribute(1, "weight")) == "your object has no `weight`"

@@ -29,14 +29,23 @@ class Mismatch(AssertionError):
         how a misconception is recognised: it fails with the same one.
     credit
         The fraction of the check's points that the submission earns nevertheless.
+    free
+        Whether answers are drawn, or chosen among many right ones: then the kind alone tells
+        which misconception it was, however its answers differ.
     """
 
     def __init__(
-        self, message: str, detail: str = "", *, kind: str = "", credit: float = 0.0
+        self,
+        message: str,
+        detail: str = "",
+        *,
+        kind: str = "",
+        credit: float = 0.0,
+        free: bool = False,
     ) -> None:
         super().__init__(message)
         self.message, self.detail, self.kind = message, detail or message, kind
-        self.credit = credit
+        self.credit, self.free = credit, free and bool(kind)
 
 
 def require(condition: object, message: str, *, credit: float = 0.0) -> None:
