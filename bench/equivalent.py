@@ -20,7 +20,7 @@ import time
 import types
 import warnings
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
@@ -222,9 +222,7 @@ class Equivalents:
             variant = self.release.pool(id)[self.release.variant(id, handed.student)]
             known = solve(exercise, variant)
             answers = [
-                [part.name, *_answer(part, known[part.name])]
-                for part in exercise.parts
-                if not part.manual
+                [part.name, *_answer(part, known)] for part in exercise.parts if not part.manual
             ]
             expected[id] = {"answers": answers, "calls": self._calls[id]}
         source = SETUP.format(expected=json.dumps(expected).replace('"""', ""))
@@ -242,9 +240,10 @@ def _call(names: dict[str, Any], function: str, args: Any, kwargs: Any) -> None:
     names[function](*args, **kwargs)
 
 
-def _answer(part: Part, value: Any) -> tuple[Any, bool]:
+def _answer(part: Part, known: Mapping[str, Any]) -> tuple[Any, bool]:
     """Return an answer as JSON, and whether it is a derivation, of which the last line counts."""
-    text = _json(typed(part, value))
+    value = known[part.name]
+    text = _json(typed(part, value, known))
     return (text[-1:], True) if hasattr(value, "texts") else (text, False)
 
 
