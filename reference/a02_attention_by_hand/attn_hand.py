@@ -95,7 +95,7 @@ def weights_not_normalised(scores, V):
 
 @out.misconception()
 def scores_as_weights(scores, V):
-    """You multiplied the values by the scores. Between the two stands the softmax."""
+    """You added the values up, or took the scores for weights. Weights add up to 1: see softmax."""
     return scores @ V
 
 
