@@ -198,7 +198,14 @@ INDEXED_APART = ["D(3!, [i=j])", "2^e^0", "1/(exp(E[x_i]) - E[1/2])", "log2(bino
 INDEXED_APART += ["1/delta(1,2)", "log(delta(1,2))", "0^(j)", "1/delta(j, 0)", "1/delta(1e-3, n)"]
 INDEXED_APART += [r"\binom{e^2}{sum(1e-30, k)}", "1/(x_1 - x(1))", "delta(i - j, 0)"]
 INDEXED_APART += ["1/delta(i, 0)", "1/delta(i + 1, i)", "1/delta(n + i, n)", "log(delta(2*i, 0))"]
-INDEXED_APART += ["[1 = 1]", "delta(x_1)", "sum(pi, q)", "1/erf(0)", "Matrix(2)"]
+INDEXED_APART += [
+    "D(delta_ij, (y_j, 3!))",
+    "[1 = 1]",
+    "delta(x_1)",
+    "sum(pi, q)",
+    "1/erf(0)",
+    "Matrix(2)",
+]
 FORMULAS_APART = ["n/delta(n, 0)", "n/delta(n, n + 1)", "1/delta(n - n, 0)", "log(delta(2*n, n))"]
 FORMULAS_APART += ["(sum(0/k, k, 0, x))^(-1)", "0^log(n, n)", "1/(x - sqrt(x)^2)"]
 FORMULAS_APART += ["delta(i, j)", "delta(j, i)/n", "delta(i, k)", "delta(i, n)", "1/delta(i, j)"]
@@ -208,6 +215,9 @@ BLOCKS_APART += ["2^[A; C]", "delta(A)", "[[A, C] = 1]", "sum(1, I)", "Matrix(A)
 BLOCKS_APART += [
     r"\begin{pmatrix} A & [A; B] \\ C & H \end{pmatrix}",
     "[([A, B]), C]",
+    "0^([A, B]^0)",
+    r"exp(exp(\sum_{i=1}^{3} e))",
+    "2^sum([[A], [B]], k)",
     "(A^T - A)^(-1)",
 ]
 

@@ -85,6 +85,8 @@ class Sense(IndexedSense):
             if times is None or times.denominator != 1 or not 0 <= times <= _MOST_OF_MATRIX:
                 self.fail("only small powers of square matrices are read", node)
             return Amount(matrix=True)
+        if base.matrix and exponent.exact and exponent.constant and exponent.number == 0:
+            return Amount(Fraction(1), True, True)
         above = exponent.exact and exponent.constant and positive(exponent)
         if base.number == 0 and not above:
             self.fail("this power is not defined", node.children[1])
@@ -252,6 +254,8 @@ class Sense(IndexedSense):
             self.fail("differentiate with respect to a variable: diff(f, x)", node)
         for by in node.children[1:]:
             times = by.kind == "number" and by is not node.children[1] and by.token.text in "123"
+            if by.kind == "tuple" and self.words.indices:
+                self.fail("expected one expression, not a list", by)
             variable = by.children[0] if by.kind == "tuple" and by.children else by
             if times and not self.words.indices:
                 found += found[-1:] * (int(by.token.text) - 1)

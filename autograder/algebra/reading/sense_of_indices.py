@@ -125,10 +125,10 @@ class IndexedSense:
 
     def _running(self, node: Node) -> Amount:
         parts, word = bound_parts(node), node.token.text
-        sized = len(parts) == 4 or (self.words.indices and len(parts) == 2) or node.marks
+        bounded = len(parts) == 4 or (self.words.indices and len(parts) == 2) or node.marks
         if word in SUMS[2:] and self.words.indices:
             self.fail(f"unknown function {word}", node)
-        if not sized or len(parts) not in (2, 3, 4) or (node.marks and not self.words.indices):
+        if not bounded or len(parts) not in (2, 3, 4) or (node.marks and not self.words.indices):
             self.fail(f"write the range: {word}(term, k, 1, n)", node)
         if parts[1].kind != "name":
             self.fail("expected the name of the running index", parts[1])
@@ -144,7 +144,12 @@ class IndexedSense:
             return Amount()
         if not self.words.indices and body.exact and body.number == int(word not in SUMS[:2]):
             return body  # nothing is added, or multiplied by one
-        return Amount(opaque(word, body, Amount(standing_for(parts[1].token.text)), *ends))
+        if len(ends) == 2 and all(map(_counted, ends)) and body.constant and not body.matrix:
+            low, high = (int(end.number or 0) for end in ends)
+            times = Amount(Fraction(max(high - low + 1, 0)), True, True)  # so many times the same
+            return sized(combined("*", times, body), "*", times, body)
+        found = opaque(word, body, Amount(standing_for(parts[1].token.text)), *ends)
+        return Amount(found, matrix=body.matrix and bool(self.words.indices))
 
     def _may_run(self, letter: str) -> bool:
         """Whether this is an index, or a letter of one's own."""
