@@ -817,7 +817,7 @@ your_numbers("echo_cache")
 #    each layer; nothing has a bias. A step must cost what one symbol needs: that is measured.
 #    After `^BADGEBA` the largest logit should be that of D.
 # 2. `word`: let it write. It reads your `prompt`, all at once; then the letter with the largest logit is written and read in turn, until `steps` letters have been written. Which? A list of whole numbers, A being 1.
-# 3. `kept`: how many numbers do the caches hold when the last letter is written?
+# 3. `kept`: how many numbers do the caches hold when the last letter has just been written?
 # 4. `madds`: two whole numbers, for all that was read until then: with the cache, and if every letter took a pass over the whole sentence so far. Count as above: 5,296 for each symbol, and 64 for each pair of a query and a key that it
 #    sees.
 

@@ -450,7 +450,7 @@ def readings(prompt, steps):
 
 @exercise.part(points=0.25, answer=Count())
 def kept(prompt, steps):
-    """How many numbers all caches hold when the last letter is written."""
+    """How many numbers all caches hold when the last letter has just been written."""
     return 64 * readings(prompt, steps)
 
 
