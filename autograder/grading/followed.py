@@ -13,7 +13,7 @@ from autograder.grading.budget import CHECK_SECONDS, Exhausted, bounded
 from autograder.grading.excuses import Earned, Excused
 from autograder.grading.expectations import blamed
 from autograder.grading.interview import Interview
-from autograder.grading.repeat import repeats
+from autograder.grading.repeat import answers, repeats
 from autograder.grading.replay import answers_like_the_reference, idle, seed_of
 from autograder.grading.substance import insubstantial
 from autograder.sandbox import StudentError
@@ -84,6 +84,7 @@ def took_no_work(
     given = [*before, *call.returned]
     return (
         idle(function, call)
+        or _on_nothing(call)
         or _one_number(function, check, given, secret)
         or insubstantial(function, call)
     )
@@ -123,6 +124,20 @@ def made_no_difference(call: Interview) -> bool:
             own.reference is None or repeats(own.calls)(own.reference, True)
             for own in call.borrowed.values()
         )
+
+
+def _on_nothing(call: Interview) -> bool:
+    """Tell whether an earlier function that the check asked returned one number everywhere.
+
+    From that nothing follows but what can be written without it.
+    """
+    for own in call.borrowed.values():
+        if own.reference is not None and own.returned and effortless(own.returned):
+            with standing_in({}):
+                right = answers(own.reference, own.calls)
+            if not effortless(2 * right):
+                return True
+    return False
 
 
 def _one_number(function: CheckedFunction, check: Check, given: list[Any], secret: str) -> bool:

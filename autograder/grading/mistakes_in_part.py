@@ -16,7 +16,7 @@ _NONE = (Undecided, ArithmeticError, LookupError, ValueError, TypeError)
 
 
 def told_in_part(part: Part, answer: Any, true: Mapping[str, Any]) -> str:
-    """Say which one known mistake is in most of the wrong entries, if that is no chance."""
+    """Say which known mistake, or which two, are in most of the wrong entries, if by no chance."""
     right = true[part.name]
     if not isinstance(answer, np.ndarray) or np.shape(answer) != np.shape(right):
         return ""
@@ -29,4 +29,5 @@ def told_in_part(part: Part, answer: Any, true: Mapping[str, Any]) -> str:
             if made.sum() > 1 and not by_chance([right[made]], [answer[made]]):
                 found[wrong.feedback] = int(made.sum())
     most = [said for said, many in found.items() if many == max(found.values())]
-    return f"There is more than one thing wrong. One of them: {most[0]}" if len(most) == 1 else ""
+    said = " Or: ".join(most)
+    return f"There is more than one thing wrong. One of them: {said}" if 0 < len(most) < 3 else ""

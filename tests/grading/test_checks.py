@@ -419,6 +419,38 @@ def test_a_mistake_on_top_of_an_own_function_is_named_whatever_the_check_says():
     assert [item.note for item in grade_checks(function, submitted)] == ["added"] * 2
 
 
+@pytest.mark.parametrize(
+    ("weights", "score"),
+    [(lambda x: np.exp(-x) / np.exp(-x).sum(), 2), (lambda x: np.full(x.shape, 1 / 3), 0)],
+)
+def test_nothing_follows_from_a_function_that_returns_one_number_everywhere(weights, score):
+    exercise = Exercise("weighted", title="Weighted", source="none")
+
+    @exercise.reference
+    def right(x):
+        return np.exp(x) / np.exp(x).sum()
+
+    @exercise.check(points=1)
+    def is_a_softmax(call, rng):
+        """Is a softmax."""
+        x = rng.normal(size=3)
+        agree(call(x), right(x))
+
+    @exercise.reference
+    def weighted(x):
+        return right(x) * x
+
+    @exercise.check(points=2)
+    def weighs(call, rng):
+        """Weighs each entry."""
+        x, own = rng.normal(size=3), call.own(right)
+        agree(call(x), own(x) * x)
+
+    submitted = Submitted({"right": weights, "weighted": lambda x: weights(x) * x}, "weighted")
+    (item,) = grade_checks(exercise.functions[1], submitted)
+    assert item.score == score
+
+
 def carrying():
     """Weights of rows, and a mean that an earlier exercise's weights give."""
     first = Exercise("weights", title="Weights", source="none")
