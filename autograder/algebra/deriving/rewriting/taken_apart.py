@@ -32,7 +32,10 @@ def pads(
     if before.is_number or not line.has(Total) or unnamed(before) == unnamed(line):
         return False
     known = {unnamed(one) for one in ones}
-    plain, padded = (_Apart(e, world, known) for e in (before, line))
+    padded = _Apart(line, world, known)
+    if not padded.gone:
+        return False
+    plain = _Apart(before, world, known)
     same = plain.expr == padded.expr and padded.cancels <= plain.cancels
     return bool(same and padded.gone > plain.gone)
 
