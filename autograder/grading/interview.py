@@ -65,16 +65,13 @@ class Interview:
         Every call that returned, what else was asked for of objects, and what raised an exception.
     warnings
         The kinds of warnings that the last call gave, such as "RuntimeWarning".
-    metered, ran
-        Was the work of a call counted? Was something expensive called?
-    unseen
-        What came of that was of another kind than asked for: the check never saw it.
+    metered, ran, unseen
+        Was the work of a call counted, something expensive called, and what came never seen by the
+        check, as it was of another kind than asked for?
     remarks
         Notes with sentences for the student, should the check pass.
-    curve
-        Times that were measured for a picture.
-    training
-        What a training run was like, for a picture.
+    curve, training
+        For a picture: times that were measured, and what a training run was like.
     borrowed
         The functions that the check asked for, since the answer may build on them, by name.
     callee

@@ -9,9 +9,9 @@ from typing import Protocol
 import sympy
 
 from autograder.algebra.building.functions import Diff
-from autograder.algebra.deriving.judging.comparison import Comparison
+from autograder.algebra.deriving.judging.comparison import LineComparison
 from autograder.algebra.deriving.judging.ends import Ends
-from autograder.algebra.deriving.judging.form import Form
+from autograder.algebra.deriving.judging.last_line import LastLine
 from autograder.algebra.deriving.judging.named import Named
 from autograder.algebra.deriving.judging.step_rules import StepRules
 from autograder.algebra.deriving.lines.inert import unnamed
@@ -54,11 +54,11 @@ class Arrival:
     """Whether a line is the target; `to_show` is whether something must be shown before."""
 
     ends: Ends
-    comparison: Comparison
+    comparison: LineComparison
     rules: StepRules
     named: Named
     disguises: Says
-    form: Form
+    form: LastLine
     to_show: bool
 
     def is_result(self, line: Line) -> bool:

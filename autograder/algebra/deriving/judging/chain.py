@@ -14,7 +14,7 @@ from autograder.algebra.deriving.judging.finding import Finding
 from autograder.algebra.deriving.judging.proving import is_taken_as_proved
 from autograder.algebra.deriving.judging.step_rules import StepRules
 from autograder.algebra.deriving.judging.task import Task, of_equalities
-from autograder.algebra.deriving.judging.waypoint import Asked, Waypoint
+from autograder.algebra.deriving.judging.waypoint import Demands, Waypoint
 from autograder.algebra.deriving.lines.indexed import LineNames
 from autograder.algebra.deriving.lines.language import PlainLanguage, numbered_lines, read_one
 from autograder.algebra.deriving.lines.line import Language, Line
@@ -107,9 +107,9 @@ class Chain:
         return of_equalities(self.endpoints, PlainComparison(self.endpoints), rules, self.asked)
 
     @property
-    def asked(self) -> Asked:
+    def asked(self) -> Demands:
         """What is asked for on the way and at the end."""
-        return Asked(self.waypoints, self.ends, self.min_lines)
+        return Demands(self.waypoints, self.ends, self.min_lines)
 
     @property
     def given(self) -> Line:

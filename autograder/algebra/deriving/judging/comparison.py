@@ -14,7 +14,7 @@ from autograder.algebra.deriving.judging.ends import Ends
 from autograder.algebra.deriving.lines.line import Line
 
 
-class Comparison(Protocol):
+class LineComparison(Protocol):
     """How lines compare; what they say and how they are written is looked at elsewhere."""
 
     @property

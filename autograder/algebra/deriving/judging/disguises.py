@@ -8,7 +8,7 @@ import sympy
 
 from autograder.algebra.building.derivatives import carried_out
 from autograder.algebra.building.functions import Diff
-from autograder.algebra.deriving.judging.comparison import Comparison
+from autograder.algebra.deriving.judging.comparison import LineComparison
 from autograder.algebra.deriving.judging.ends import Ends
 from autograder.algebra.deriving.judging.named import Named
 from autograder.algebra.deriving.judging.step_rules import StepRules
@@ -21,7 +21,9 @@ from autograder.algebra.deriving.rewriting.empty_sums import adds_empty_sums
 class Disguises:
     """What a derivation takes for a disguise of a line: zeros and ones, other names, mixtures."""
 
-    def __init__(self, ends: Ends, comparison: Comparison, rules: StepRules, named: Named) -> None:
+    def __init__(
+        self, ends: Ends, comparison: LineComparison, rules: StepRules, named: Named
+    ) -> None:
         self._ends, self._comparison, self._rules, self._named = ends, comparison, rules, named
         self._language = ends.language
         self._essence = ends.language.essence

@@ -5,10 +5,10 @@ from __future__ import annotations
 import functools
 from dataclasses import dataclass
 
-from autograder.algebra.deriving.judging.equations import of_equations
+from autograder.algebra.deriving.judging.equation_lines import of_equations
 from autograder.algebra.deriving.judging.indexed_chain import IndexedChain
 from autograder.algebra.deriving.judging.task import Task
-from autograder.algebra.deriving.judging.waypoint import Asked
+from autograder.algebra.deriving.judging.waypoint import Demands
 from autograder.algebra.deriving.lines.indexed_language import IndexedLanguage
 
 
@@ -52,7 +52,7 @@ class EquationChain(IndexedChain):
     @functools.cached_property
     def task(self) -> Task:
         """What judges the lines."""
-        asked = Asked(self.waypoints, self.ends, self.min_lines, waypoints_are_steps=True)
+        asked = Demands(self.waypoints, self.ends, self.min_lines, waypoints_are_steps=True)
         name = self.target.partition("=")[0].strip()
         return of_equations(self.endpoints, self.comparison, self.step_rules, asked, name)
 

@@ -7,15 +7,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from autograder.algebra.deriving.judging.arrival import Arrival, Arrives, Says
-from autograder.algebra.deriving.judging.comparison import Comparison
+from autograder.algebra.deriving.judging.comparison import LineComparison
 from autograder.algebra.deriving.judging.disguises import Disguises
 from autograder.algebra.deriving.judging.ends import Ends
-from autograder.algebra.deriving.judging.form import Form
 from autograder.algebra.deriving.judging.justification import Justification
+from autograder.algebra.deriving.judging.last_line import LastLine
 from autograder.algebra.deriving.judging.named import Named
 from autograder.algebra.deriving.judging.step_rules import StepRules
 from autograder.algebra.deriving.judging.truth import Equalities, Truth
-from autograder.algebra.deriving.judging.waypoint import Asked
+from autograder.algebra.deriving.judging.waypoint import Demands
 from autograder.algebra.deriving.lines.language import read_line
 from autograder.algebra.deriving.lines.line import Line
 
@@ -48,15 +48,15 @@ class Task:
 
     ends: Ends
     read_line: ReadLine
-    comparison: Comparison
+    comparison: LineComparison
     truth: Truth
     rules: StepRules
     reasons: Justification
     named: Named
     disguises: Says
-    form: Form
+    form: LastLine
     end: Arrives
-    asked: Asked
+    asked: Demands
 
     @property
     def given(self) -> Line:
@@ -81,11 +81,11 @@ class Task:
         )
 
 
-def of_equalities(ends: Ends, comparison: Comparison, rules: StepRules, asked: Asked) -> Task:
+def of_equalities(ends: Ends, comparison: LineComparison, rules: StepRules, asked: Demands) -> Task:
     """Put together what judges lines that are each equal to the one before, or a bound."""
     named = Named(ends, has_rules=bool(rules))
     disguises = Disguises(ends, comparison, rules, named)
-    form = Form(ends, comparison, asked.shown)
+    form = LastLine(ends, comparison, asked.shown)
     to_show = bool(asked.waypoints)
     arrival = Arrival(ends, comparison, rules, named, disguises, form, to_show)
     return Task(

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from autograder.algebra.comparing.verdict import Verdict
-from autograder.algebra.deriving.judging.comparison import Comparison
+from autograder.algebra.deriving.judging.comparison import LineComparison
 from autograder.algebra.deriving.lines.line import Line
 
 ORIGIN = "the given expression"
@@ -38,7 +38,7 @@ class Truth(Protocol):
 class Equalities:
     """Lines that are each equal to the one before, or at least as large."""
 
-    comparison: Comparison
+    comparison: LineComparison
     origin: str = ORIGIN
 
     def compare(self, before: Line, line: Line) -> Verdict:

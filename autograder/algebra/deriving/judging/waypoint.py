@@ -25,7 +25,7 @@ class Waypoint:
 
 
 @dataclass(frozen=True)
-class Asked:
+class Demands:
     """What is asked for on the way and at the end.
 
     Attributes

@@ -12,16 +12,16 @@ from autograder.algebra.comparing.equations import NO_MULTIPLE, multiples
 from autograder.algebra.comparing.equivalence import equal
 from autograder.algebra.comparing.verdict import Verdict
 from autograder.algebra.deriving.judging.arrival import Arrival
-from autograder.algebra.deriving.judging.comparison import Comparison
+from autograder.algebra.deriving.judging.comparison import LineComparison
 from autograder.algebra.deriving.judging.disguises import Disguises
 from autograder.algebra.deriving.judging.ends import Ends
-from autograder.algebra.deriving.judging.form import Form
 from autograder.algebra.deriving.judging.justification import Justification
+from autograder.algebra.deriving.judging.last_line import LastLine
 from autograder.algebra.deriving.judging.named import Named
 from autograder.algebra.deriving.judging.step_rules import StepRules
 from autograder.algebra.deriving.judging.task import Task
 from autograder.algebra.deriving.judging.truth import said_where
-from autograder.algebra.deriving.judging.waypoint import Asked
+from autograder.algebra.deriving.judging.waypoint import Demands
 from autograder.algebra.deriving.lines import structure as structures
 from autograder.algebra.deriving.lines.inert import D
 from autograder.algebra.deriving.lines.language import line_parts, read_one
@@ -69,7 +69,7 @@ class EquationTruth:
     """Whether equations hold for what the unknowns are, which the world says."""
 
     ends: Ends
-    comparison: Comparison
+    comparison: LineComparison
     world: World
     origin: str = ORIGIN
 
@@ -223,7 +223,7 @@ class EquationArrival:
     """Whether an equation is the result; `plain` knows when one that is has been reached."""
 
     ends: Ends
-    form: Form
+    form: LastLine
     plain: Arrival
 
     def is_result(self, line: Line) -> bool:
@@ -245,13 +245,13 @@ class EquationArrival:
 
 
 def of_equations(
-    ends: Ends, comparison: Comparison, rules: StepRules, asked: Asked, name: str
+    ends: Ends, comparison: LineComparison, rules: StepRules, asked: Demands, name: str
 ) -> Task:
     """Put together what judges equations, of which `name` is solved for; there are no rules."""
     named = Named(ends, has_rules=False)
     disguises = EquationDisguises(ends, Disguises(ends, comparison, rules, named))
     solved = functools.partial(unsolved, ends.result, name)
-    form = Form(ends, comparison, asked.shown, solved)
+    form = LastLine(ends, comparison, asked.shown, solved)
     to_show = bool(asked.waypoints)
     plain = Arrival(ends, comparison, rules, named, disguises, form, to_show)
     arrival = EquationArrival(ends, form, plain)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from autograder.algebra.deriving.judging.comparison import Comparison
+from autograder.algebra.deriving.judging.comparison import LineComparison
 from autograder.algebra.deriving.judging.ends import Ends
 from autograder.algebra.deriving.judging.waypoint import Waypoint
 from autograder.algebra.deriving.lines import structure as structures
@@ -19,7 +19,7 @@ def _nothing(line: Line) -> str:  # noqa: ARG001
 
 
 @dataclass(frozen=True)
-class Form:
+class LastLine:
     """What the last line may contain and must show.
 
     Attributes
@@ -31,7 +31,7 @@ class Form:
     """
 
     ends: Ends
-    comparison: Comparison
+    comparison: LineComparison
     shown: Waypoint | None = None
     unsolved: Callable[[Line], str] = _nothing
 
