@@ -13,7 +13,6 @@ from autograder.exercise import FormatError, Judgement, Misconception, Part, Und
 from autograder.exercise.answers.slips import (
     OF_SIZE,
     by_chance,
-    is_telling,
     is_trivial,
     one_entry_wrong,
     recognise,
@@ -28,16 +27,8 @@ from autograder.grading.substance import vanishes
 from autograder.sandbox import StudentError
 
 #: What may be raised where nothing follows from what a student has.
-NO_VALUE = (
-    FormatError,
-    ArithmeticError,
-    LookupError,
-    ValueError,
-    TypeError,
-    StopIteration,
-    StudentError,
-)
-NONE: Mapping[str, Any] = {}  #: no function of the student's
+_UNFIT = (ArithmeticError, LookupError, ValueError, TypeError, StopIteration)
+NO_VALUE = (FormatError, StudentError, *_UNFIT)
 #: So many wrong answers to earlier parts, of which some may not have been used.
 MOST_WRONG = 3
 Slack = Any  #: what rounding of carried values allows, entry by entry
@@ -357,21 +348,3 @@ def _evaluate(part: Part, compute: Callable[..., Any], known: Mapping[str, Any])
         return evaluate(part, compute, known)
     except NO_VALUE:
         return None
-
-
-def another_part(
-    parts: list[Part], part: Part, answer: object, true: Mapping[str, Any]
-) -> Judgement | None:
-    """Say that an answer is the right one to another part."""
-    for other in parts:
-        if type(other.answer) is not type(part.answer) or other is part or other.answer.free:
-            continue
-        right = true[other.name]
-        if not is_telling(right) or np.shape(right) != np.shape(true[part.name]):
-            continue
-        try:
-            if part.answer.same(answer, right) and not part.answer.same(right, true[part.name]):
-                return Judgement(0, "another_part", f"This is the right answer to `{other.name}`.")
-        except Undecided:
-            continue
-    return None

@@ -1,4 +1,4 @@
-"""Recognise answers to somebody else's numbers."""
+"""Recognise right answers to something else: to another part, or to somebody else's numbers."""
 
 from __future__ import annotations
 
@@ -8,12 +8,31 @@ from typing import Any
 
 import numpy as np
 
-from autograder.exercise import Exercise, Part, Undecided
+from autograder.exercise import Exercise, Judgement, Part, Undecided
+from autograder.exercise.answers.slips import is_telling
 from autograder.exercise.words.dependencies import solve
 from autograder.grading.results import Item
 
 #: So many numbers must fit those of somebody else: fewer may be the student's own slip.
 TELLING = 3
+
+
+def another_part(
+    parts: list[Part], part: Part, answer: object, true: Mapping[str, Any]
+) -> Judgement | None:
+    """Say that an answer is the right one to another part."""
+    for other in parts:
+        if type(other.answer) is not type(part.answer) or other is part or other.answer.free:
+            continue
+        right = true[other.name]
+        if not is_telling(right) or np.shape(right) != np.shape(true[part.name]):
+            continue
+        try:
+            if part.answer.same(answer, right) and not part.answer.same(right, true[part.name]):
+                return Judgement(0, "another_part", f"This is the right answer to `{other.name}`.")
+        except Undecided:
+            continue
+    return None
 
 
 def others_named(
