@@ -1,13 +1,11 @@
 """Run a submission's cells in a locked-down process, whatever they do to it.
 
-A hang or a crash costs the cell or the call that caused it: a fresh process runs the other
-cells again and grading goes on from there. So it does where a cell has damaged Python itself, so
-that what comes later would fail through no fault of its own.
+A hang or a crash, or damage to Python itself, costs the cell or the call that caused it: a fresh
+process runs the other cells again and grading goes on from there.
 
-A function that is called with hidden inputs could keep them; no cell, whose output students get to
-see, runs where one has been called. So calls come after the last cell, in the state in which an
-earlier one has left the notebook; or they have a process of their own, which runs the cells up to
-there again.
+No cell, whose output students get to see, runs where a function has been called with hidden
+inputs, which it could keep. Calls come after the last cell, in the state in which an earlier one
+left the notebook, or have a process of their own, which runs the cells up to there again.
 """
 
 from __future__ import annotations
