@@ -665,6 +665,7 @@ PADDED = [
     "sum(p_i*(delta(i,j) - p_j)*sum(p_l, l), j)  # sum to one",
     "sum(p_i*(delta(i,j)*sum(p_l, l) - p_j), j)  # sum to one",
     "sum(p_l*sum(p_i*(delta(i,j) - p_j), j), l)  # sum to one",
+    "sum(p_i*(delta(i,j) - p_j/sum(p_l, l)), j)  # sum to one",
     "sum(p_i*delta(i,j) - p_i*p_j, j) + sum(p_j, j) - 1  # sum to one",
 ]
 

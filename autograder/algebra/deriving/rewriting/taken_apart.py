@@ -83,6 +83,8 @@ class _Apart:
             return self._added(args)
         if e.is_Mul:
             return self._multiplied(args)
+        if e.is_Pow and args[0] == _ONE:
+            return _ONE
         if e.is_Pow and args[0].is_Add and args[1].is_Integer:
             number, rest = args[0].primitive()
             return number ** args[1] * rest ** args[1]
