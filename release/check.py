@@ -18,8 +18,10 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from collections.abc import Iterable
 from collections.abc import Iterator
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from decimal import Decimal
@@ -1027,7 +1029,7 @@ _GROUPS = re.compile(r"([+\-−–]?)([1-9]\d{0,2})((?:,\d{3})+|(?: \d{3})+)(?![
 
 
 def entries(
-    raw: Any, *, shape: Any = None, units: bool = False
+    raw: object, *, shape: Any = None, units: bool = False
 ) -> tuple[tuple[int, ...], list[Entry]]:
     """Return the shape of an answer and its numbers in order.
 
@@ -1363,7 +1365,7 @@ _BETWEEN = re.compile(r"[-–→⟶⇒>=]|\\(?:to|(?:long)?rightarrow|Rightarrow
 _ALSO = {"true": "t", "t": "true", "false": "f", "f": "false"}
 
 
-def read_choice(raw: Any, hint: Any) -> Reading:
+def read_choice(raw: object, hint: Any) -> Reading:
     """Read letters in either case; several come back in the order of the options."""
     options, several = hint["options"], hint.get("multiple", False)
     letters = _letters(raw, several)
@@ -1380,7 +1382,7 @@ def read_choice(raw: Any, hint: Any) -> Reading:
     )
 
 
-def read_ordering(raw: Any, hint: Any) -> Reading:
+def read_ordering(raw: object, hint: Any) -> Reading:
     """Read the letters of steps in the order in which they were written, each at most once."""
     known = hint["letters"]
     refuse_set(raw, "letters")
@@ -1397,7 +1399,7 @@ def read_ordering(raw: Any, hint: Any) -> Reading:
     return Reading(tuple(letters), f"{' '.join(letters)}: {len(letters)} steps in this order")
 
 
-def read_labels(raw: Any, hint: Any) -> Reading:
+def read_labels(raw: object, hint: Any) -> Reading:
     """Read a label for each name of a table; one that is missing is no label."""
     labels = {label.casefold(): label for label in hint["labels"]}
     names = {str(name): str(name) for name in (raw if isinstance(raw, dict) else ())}
@@ -1554,7 +1556,7 @@ _BEFORE = re.compile(r"\A\s*(?:torch\.Size\b|(?:R|ℝ)\s*\^)")
 PRIMES = (1000003, 1000033, 1000037, 1000039, 1000081, 1000099, 1000117, 1000121)
 
 
-def read_shape(raw: Any, hint: Any) -> Reading:
+def read_shape(raw: object, hint: Mapping[str, Any]) -> Reading:
     """Read a tuple or list of sizes, or text such as ``"(2, 3)"`` and ``"2 × n"``; or several."""
     if "shapes" not in hint:
         return _one_shape(raw, hint)
@@ -1584,7 +1586,7 @@ def read_shape(raw: Any, hint: Any) -> Reading:
     return Reading(value, "\n".join(lines), f"missing: {', '.join(missing)}" if missing else "")
 
 
-def _one_shape(raw: Any, hint: Any) -> Reading:
+def _one_shape(raw: Any, hint: Mapping[str, Any]) -> Reading:
     """Read one shape; a size with names counts as its value for certain large primes."""
     names, text, shown = hint.get("names", []), isinstance(raw, str), raw
     refuse_set(raw, "sizes")
@@ -1630,7 +1632,7 @@ def _with_primes(size: Any, names: Any) -> Any:
         return size
     primes = {name: PRIMES[i] for i, name in enumerate(names)}
 
-    def number(match: Any) -> str:
+    def number(match: re.Match[str]) -> str:
         return f"{match[1]}*{primes[match[2]]}" if match[1] else str(primes[match[2]])
 
     known = "|".join(map(re.escape, sorted(names, key=len, reverse=True)))
@@ -1645,7 +1647,7 @@ DIGITS = 4  # significant digits that always suffice
 POINTS = 10  # fewer are no curve
 
 
-def read_numbers(raw: Any, hint: Any) -> Reading:
+def read_numbers(raw: object, hint: Mapping[str, Any]) -> Reading:
     """Read numbers, nested lists, arrays and text such as ``"0.25 1/3 1e-3"``."""
     if isinstance(raw, (bool, np.bool_)):  # one alone is what a comparison gave
         raise FormatError(f"numbers are expected, not {brief(raw)}")
@@ -1661,7 +1663,7 @@ def read_numbers(raw: Any, hint: Any) -> Reading:
     return Reading(value, text, "" if computed else _advice(numbers, hint), tuple(numbers))
 
 
-def _quantities(raw: Any, hint: Any) -> tuple[tuple[int, ...], list[Entry]]:
+def _quantities(raw: object, hint: Mapping[str, Any]) -> tuple[tuple[int, ...], list[Entry]]:
     """Return a shape and numbers in the unit that is asked for, if one is.
 
     Without a unit a number is in this one; a unit behind the last number of a text is that of all.
@@ -1682,7 +1684,7 @@ def _quantities(raw: Any, hint: Any) -> tuple[tuple[int, ...], list[Entry]]:
     return shape, converted
 
 
-def _advice(numbers: list[Entry], hint: Any) -> str:
+def _advice(numbers: list[Entry], hint: Mapping[str, Any]) -> str:
     """Say where few digits were written; whether they suffice nobody knows here."""
     if hint.get("loose"):
         return ""
@@ -1709,7 +1711,7 @@ def _worked_out(numbers: list[Entry]) -> bool:
     return 2 * places.count(min(places, default=0)) < len(places) or min(places, default=0) < -9
 
 
-def read_count(raw: Any, hint: Any) -> Reading:
+def read_count(raw: object, hint: Mapping[str, Any]) -> Reading:
     """Read whole numbers, also as floats (4.0) and as text (1,048,576 or 2**20 or 12 KiB)."""
     shape, numbers = _quantities(raw, hint)
     value = np.empty(len(numbers), dtype=object)
@@ -1718,7 +1720,7 @@ def read_count(raw: Any, hint: Any) -> Reading:
     return Reading(value.reshape(shape), shown)
 
 
-def read_fractions(raw: Any, hint: Any) -> Reading:
+def read_fractions(raw: object, hint: Mapping[str, Any]) -> Reading:
     """Read fractions and whole numbers; a decimal is none."""
     shape, numbers = entries(raw, shape=hint.get("shape"))
     value = np.empty(len(numbers), dtype=object)
@@ -1726,7 +1728,7 @@ def read_fractions(raw: Any, hint: Any) -> Reading:
     return Reading(value.reshape(shape), listed(value.reshape(shape)))
 
 
-def read_figure(raw: Any, hint: Any) -> Reading:
+def read_figure(raw: object, hint: Mapping[str, Any]) -> Reading:
     """Read a dictionary of curves and tables, or one of them where one is asked for."""
     names = hint.get("names")
     given = raw if isinstance(raw, dict) else {"data": raw}
@@ -1746,7 +1748,7 @@ def read_figure(raw: Any, hint: Any) -> Reading:
     return Reading(value, f"the data of {', '.join(value)}")
 
 
-def _drawn(name: str, raw: Any, hint: Any) -> Any:
+def _drawn(name: str, raw: Any, hint: Mapping[str, Any]) -> Any:
     """Read numbers as what the right answer has there: a curve (x, y) or a table."""
     points, shape = hint.get("curves", {}).get(name), hint.get("tables", {}).get(name)
     pair = isinstance(raw, (list, tuple)) and len(raw) == 2
@@ -1784,7 +1786,7 @@ def _values(raw: object) -> Any:
     return read_numbers(raw, {}).value
 
 
-def read(raw: Any, hint: Any) -> Reading:
+def read(raw: object, hint: Mapping[str, Any]) -> Reading:
     """Return an answer as it is read.
 
     Raises
@@ -2277,7 +2279,7 @@ _NO_READER = Judgement(0.0, feedback="put check_formulas.py beside check.py to h
 _UNKNOWN = "a notebook can't compute this formula: it may be right."
 
 
-def judge_lines(given: Any, _expected: Any, rule: Any, *, hint: Any) -> Judgement:
+def judge_lines(given: object, _expected: object, rule: object, *, hint: object) -> Judgement:
     """Judge lines as far as numbers tell: the first that differs is wrong, and a point shows it.
 
     A line without numbers is neither right nor wrong.
@@ -2292,7 +2294,7 @@ def judge_lines(given: Any, _expected: Any, rule: Any, *, hint: Any) -> Judgemen
     return Judgement(1.0, feedback=_FINE)
 
 
-def judge_formula(given: Any, expected: Any, rule: Any, *, hint: Any) -> Judgement:
+def judge_formula(given: object, expected: object, rule: object, *, hint: object) -> Judgement:
     """Judge a formula as far as numbers tell: a point shows where it is wrong."""
     if not (reader := _reader()):
         return _NO_READER
@@ -2318,7 +2320,12 @@ _WORTH = 0.1  # of the largest number, as with two digits: a last one worth more
 
 
 def judge_numbers(
-    given: Any, expected: Any, rule: Any, *, slack: Any = 0.0, written: tuple[Entry, ...] = ()
+    given: Any,
+    expected: Any,
+    rule: Mapping[str, Any],
+    *,
+    slack: object = 0.0,
+    written: tuple[Entry, ...] = (),
 ) -> Judgement:
     """Judge numbers entry by entry; half for a right number with too few digits.
 
@@ -2346,7 +2353,7 @@ def judge_numbers(
     return Judgement(found.credit, note, advice or found.feedback)
 
 
-def judge_exact(given: Any, expected: Any, rule: Any) -> Judgement:
+def judge_exact(given: Any, expected: Any, rule: Mapping[str, Any]) -> Judgement:
     """Judge what is counted: right, or the share of right entries where at least half are right."""
     if np.shape(given) != np.shape(expected):
         return Judgement(0.0)
@@ -2358,7 +2365,7 @@ def judge_exact(given: Any, expected: Any, rule: Any) -> Judgement:
     )
 
 
-def judge_shape(given: Any, expected: Any, _rule: Any) -> Judgement:
+def judge_shape(given: Any, expected: object, _rule: object) -> Judgement:
     """Judge a shape, or the share of right shapes where several are asked for."""
     if given == expected or not isinstance(expected, dict) or len(expected) < 2:
         return Judgement(float(given == expected))
@@ -2371,7 +2378,7 @@ def judge_shape(given: Any, expected: Any, _rule: Any) -> Judgement:
     return judged_by_entries(right, np.array([shapes.index(s) + 1 for s in shapes]), taken_for)
 
 
-def judge_choice(given: Any, expected: Any, rule: Any) -> Judgement:
+def judge_choice(given: Any, expected: Any, rule: Mapping[str, Any]) -> Judgement:
     """Judge letters: right or wrong; of several letters, credit for those that apply."""
     apply, others = set(expected), set(rule["options"]) - set(expected)
     if given == expected or not rule.get("multiple") or not apply or not others:
@@ -2405,7 +2412,13 @@ JUDGES: dict[str, Any] = {
 }
 
 
-def close(given: Any, expected: Any, rule: Any, slack: Any = 0.0, widen: float = 1.0) -> Any:
+def close(
+    given: object,
+    expected: object,
+    rule: Mapping[str, Any],
+    slack: object = 0.0,
+    widen: float = 1.0,
+) -> Any:
     """Tell of each number whether it is the expected one; see `Numbers`."""
     with np.errstate(all="ignore"):
         given, expected = np.asarray(given, float), np.asarray(expected, float)
@@ -2419,7 +2432,7 @@ def close(given: Any, expected: Any, rule: Any, slack: Any = 0.0, widen: float =
         return np.asarray(near | equal)
 
 
-def tolerance_of(expected: Any, rule: Any) -> Any:
+def tolerance_of(expected: object, rule: Mapping[str, Any]) -> Any:
     """Return how far off each number may be."""
     size = np.abs(np.asarray(expected, float))
     if rule.get("tolerance") is not None:
@@ -2433,25 +2446,25 @@ def tolerance_of(expected: Any, rule: Any) -> Any:
     return np.asarray(np.maximum(usual, FLOOR))
 
 
-def half_units(value: Any, written: tuple[Entry, ...], rule: Any) -> Any:
+def half_units(value: Any, written: tuple[Entry, ...], rule: Mapping[str, Any]) -> Any:
     """Return half a unit of each last written digit, never more than the tolerance."""
     half = np.reshape([entry.half for entry in written], np.shape(value))
     return np.asarray(np.minimum(half, tolerance_of(value, rule)))
 
 
-def is_loose(rule: Any) -> bool:
+def is_loose(rule: Mapping[str, Any]) -> bool:
     """Tell whether the number of digits does not matter."""
     return rule.get("tolerance") is not None or rule.get("between") is not None
 
 
-def _digits_asked(rule: Any) -> str:
+def _digits_asked(rule: Mapping[str, Any]) -> str:
     for name, called in (("places", "decimal"), ("figures", "significant figure")):
         if (number := rule.get(name)) is not None:
             return f"{number} {called}{'s' * (number != 1)}"
     return ""
 
 
-def _has_digits(entry: Entry, rule: Any) -> bool:
+def _has_digits(entry: Entry, rule: Mapping[str, Any]) -> bool:
     if not entry.typed or entry.last is None:
         return True
     if rule.get("places") is not None:
@@ -2460,7 +2473,7 @@ def _has_digits(entry: Entry, rule: Any) -> bool:
     return figures is None or entry.figures[0] <= figures <= entry.figures[1]
 
 
-def too_coarse(written: Any, given: Any, expected: Any) -> tuple[Any, Any]:
+def too_coarse(written: Any, given: object, expected: object) -> tuple[Any, Any]:
     """Tell which numbers are the expected as far as they are written, rounded there or cut off.
 
     The last digit must be worth something beside the numbers: who writes 1 for 0.8 knows nothing.
@@ -2496,7 +2509,7 @@ def place_of(course: str, exercise: str, part: str, variant: int) -> str:
     return "\0".join((course, exercise, part, str(variant)))
 
 
-def rounded(value: Any, grid: float, shift: float) -> str:
+def rounded(value: object, grid: float, shift: float) -> str:
     """Return the cells of a grid that numbers lie in, as text.
 
     >>> rounded([0.26, -0.1], 0.1, 0.05), rounded([7], 1, -0.5)
@@ -2535,7 +2548,7 @@ def seal_of(place: str, code: str) -> str:
 
 
 def looked(
-    exercise: str, found: Any, student: str, notebook: dict[str, Any], part: Any, code: str
+    exercise: str, found: Any, student: str, notebook: dict[str, Any], part: object, code: str
 ) -> list[str]:
     """Say of the answer to one part whether it is right.
 
@@ -2657,14 +2670,14 @@ def _widgets() -> Any:
         return None
 
 
-def _naming(drawn: str, name: str, value: Any) -> str:
+def _naming(drawn: str, name: str, value: object) -> str:
     """Let a picture that is there tell the slider its name and value, which ipywidgets does not."""
     told = f"one.ariaLabel = {json.dumps(name)}; one.ariaValueText = {json.dumps(str(value))}"
     found = "const one = this.closest('.widget-vbox').querySelector('[role=slider]')"
     return drawn.replace("<img ", f'<img onload="{html.escape(f"{found}; {told}")}" ', 1)
 
 
-def _picture(draw: Draw, value: Any) -> tuple[str, str]:
+def _picture(draw: Draw, value: object) -> tuple[str, str]:
     """Return a picture as HTML, with what it shows below it; and that.
 
     A screen reader is told of the text whenever it changes; the picture itself says nothing more.
@@ -2708,7 +2721,7 @@ def diagnosed(
     ]
 
 
-def recorded(part: PracticePart, value: Any) -> Reading:
+def recorded(part: PracticePart, value: object) -> Reading:
     """Read a value that is recorded, of whatever shape."""
     return read(value, {key: asked for key, asked in part["hint"].items() if key != "shape"})
 
@@ -2722,7 +2735,7 @@ class _Own:
         self._given: dict[str, Reading] = {}
         self._met: dict[str, list[Any]] = {}  # by part, what is recorded and was answered
 
-    def said(self, part: PracticePart, raw: Any) -> Said:
+    def said(self, part: PracticePart, raw: object) -> Said:
         """Look at the next answer."""
         name = part["name"]
         try:
@@ -2784,7 +2797,7 @@ class _Own:
             if name in then and changed and all(self._is(n, own[n]) for n in needed):
                 yield then[name], own
 
-    def _is(self, name: str, value: Any) -> bool:
+    def _is(self, name: str, value: object) -> bool:
         return value in self._met.get(name, [])
 
     def _slack(self, reach: Any, earlier: dict[str, Any]) -> Any:
@@ -2798,7 +2811,7 @@ class _Own:
                 slack = slack + np.asarray(reach[name]) * np.max(off, initial=0.0)
         return slack
 
-    def _misshapen(self, part: PracticePart, raw: Any) -> Said | None:
+    def _misshapen(self, part: PracticePart, raw: object) -> Said | None:
         """Recognise a known mistake that gives another shape than the right answer's."""
         try:
             answer = recorded(part, raw)
@@ -2816,7 +2829,7 @@ class _Own:
         return many or best.feedback
 
 
-def _judged(part: PracticePart, answer: Reading, right: Any, slack: Any) -> Judgement:
+def _judged(part: PracticePart, answer: Reading, right: object, slack: object) -> Judgement:
     kind, rule = part["hint"]["kind"], part["rule"]
     how = {"slack": slack, "written": answer.entries} if kind == "numbers" else {}
     if kind in ("lines", "formula"):
@@ -2825,7 +2838,7 @@ def _judged(part: PracticePart, answer: Reading, right: Any, slack: Any) -> Judg
     return found
 
 
-def _same(part: PracticePart, answer: Reading, value: Any, slack: Any) -> bool:
+def _same(part: PracticePart, answer: Reading, value: object, slack: object) -> bool:
     """Tell whether an answer is one that is recorded; with how many digits does not matter."""
     other = recorded(part, value).value
     if part["hint"]["kind"] != "numbers":
@@ -2939,7 +2952,7 @@ class Difference:
 _NUMBERS = Comparison()
 
 
-def difference(came: Any, right: Any, rules: Any = _NUMBERS) -> Difference | None:
+def difference(came: object, right: object, rules: Any = _NUMBERS) -> Difference | None:
     """Return where a value first differs from the right one; None where they agree.
 
     Parameters
@@ -2964,7 +2977,7 @@ def difference(came: Any, right: Any, rules: Any = _NUMBERS) -> Difference | Non
     return _between_arrays(came, numbers, rules)
 
 
-def _between_trees(came: Any, right: Any, rules: Any) -> Difference | None:
+def _between_trees(came: object, right: Any, rules: object) -> Difference | None:
     if isinstance(came, np.ndarray) and came.ndim and not isinstance(right, dict):
         came = tuple(came)  # it is unpacked like one
     fits = dict if isinstance(right, dict) else (tuple, list)
@@ -2980,7 +2993,7 @@ def _between_trees(came: Any, right: Any, rules: Any) -> Difference | None:
     return None
 
 
-def _between_arrays(came: Any, right: Any, rule: Comparison) -> Difference | None:
+def _between_arrays(came: object, right: Any, rule: Comparison) -> Difference | None:
     try:
         given = np.asarray(numbers_of(came))
     except ValueError:
@@ -3081,7 +3094,7 @@ def other_kind(came: object, right: object, what: str = "the result") -> str:
     return ""
 
 
-def as_asked(came: Any, right: Any) -> Any:
+def as_asked(came: Any, right: object) -> Any:
     """Return a result in the form of the right one, which is of the same kind."""
     if isinstance(right, tuple):
         return tuple(map(as_asked, _taken_apart(came), right))
@@ -3588,7 +3601,7 @@ def _seed(number: int) -> None:
         sys.modules["torch"].manual_seed(number)
 
 
-def _quietly(function: Any, args: Any, kwargs: Any) -> Any:
+def _quietly(function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
     """Call it, and drop what it prints and warns about."""
     with contextlib.ExitStack() as quiet:
         quiet.enter_context(contextlib.redirect_stdout(io.StringIO()))
@@ -3615,7 +3628,9 @@ def _argument(value: object, objects: dict[int, Any]) -> Any:
     return names["given"] if value["args"] is None else names["given"](*decode(value["args"]))
 
 
-def _named(function: Any, args: Any, kwargs: Any) -> dict[str, Any]:
+def _named(
+    function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]
+) -> dict[str, Any]:
     """Return what a call passes, by name as far as the function has names."""
     function = getattr(function, "forward", function)  # torch calls this
     try:
@@ -4000,7 +4015,7 @@ def _left_out(exercise: str, known: list[str]) -> list[str]:
     return [f"Left out, {why}: {', '.join(left)}."]
 
 
-def _in_formula(value: Any, *, alone: bool = True) -> str:
+def _in_formula(value: object, *, alone: bool = True) -> str:
     """Write a number, or a list of them, as it stands in a formula: with four digits."""
     if isinstance(value, np.ndarray):
         value = value.tolist()
@@ -4033,7 +4048,7 @@ class ToAnswer(NumbersByName):
         super().__init__(numbers, "" if numbers else "(Everything is in the text.)")
         self._round = now
 
-    def __setattr__(self, name: str, value: Any) -> None:
+    def __setattr__(self, name: str, value: object) -> None:
         """Take an answer."""
         if name.startswith("_"):
             vars(self)[name] = value
@@ -4226,7 +4241,7 @@ def carry(exercise: str, notebook: str = "", *, given: bool = False) -> None:
         print("The code stands in this cell now. Save this notebook: graded is what stands here.")
 
 
-def practice(exercise: str, /, **answers: Any) -> NumbersByName | None:
+def practice(exercise: str, /, **answers: object) -> NumbersByName | None:
     """Give other numbers to practise with; with answers to these, say at once what is right.
 
     ``practice("an_exercise")`` shows numbers that nobody is graded with and what is asked for, and
@@ -4260,7 +4275,7 @@ def hint(exercise: str, number: int = 1) -> None:
     print(message if found is None else "\n".join(hint_lines(exercise, number)))
 
 
-def moving(draw: Draw, name: str, choices: list[Any], first: Any) -> None:
+def moving(draw: Draw, name: str, choices: list[Any], first: object) -> None:
     """Show a picture that a slider moves, where the notebook has ipywidgets; else it stands still.
 
     ``draw`` is called with one of the choices, ``first`` at the beginning.  It returns a figure,

@@ -1307,10 +1307,10 @@ class IndexedSense:
 
     def _running(self, node: Node) -> Amount:
         parts, word = bound_parts(node), node.token.text
-        sized = len(parts) == 4 or (self.words.indices and len(parts) == 2) or node.marks
+        bounded = len(parts) == 4 or (self.words.indices and len(parts) == 2) or node.marks
         if word in SUMS[2:] and self.words.indices:
             self.fail(f"unknown function {word}", node)
-        if not sized or len(parts) not in (2, 3, 4) or (node.marks and not self.words.indices):
+        if not bounded or len(parts) not in (2, 3, 4) or (node.marks and not self.words.indices):
             self.fail(f"write the range: {word}(term, k, 1, n)", node)
         if parts[1].kind != "name":
             self.fail("expected the name of the running index", parts[1])
@@ -1326,7 +1326,12 @@ class IndexedSense:
             return Amount()
         if not self.words.indices and body.exact and body.number == int(word not in SUMS[:2]):
             return body  # nothing is added, or multiplied by one
-        return Amount(opaque(word, body, Amount(standing_for(parts[1].token.text)), *ends))
+        if len(ends) == 2 and all(map(_counted, ends)) and body.constant and not body.matrix:
+            low, high = (int(end.number or 0) for end in ends)
+            times = Amount(Fraction(max(high - low + 1, 0)), True, True)  # so many times the same
+            return sized(combined("*", times, body), "*", times, body)
+        found = opaque(word, body, Amount(standing_for(parts[1].token.text)), *ends)
+        return Amount(found, matrix=body.matrix and bool(self.words.indices))
 
     def _may_run(self, letter: str) -> bool:
         """Whether this is an index, or a letter of one's own."""
@@ -1432,6 +1437,8 @@ class Sense(IndexedSense):
             if times is None or times.denominator != 1 or not 0 <= times <= _MOST_OF_MATRIX:
                 self.fail("only small powers of square matrices are read", node)
             return Amount(matrix=True)
+        if base.matrix and exponent.exact and exponent.constant and exponent.number == 0:
+            return Amount(Fraction(1), True, True)
         above = exponent.exact and exponent.constant and positive(exponent)
         if base.number == 0 and not above:
             self.fail("this power is not defined", node.children[1])
@@ -1599,6 +1606,8 @@ class Sense(IndexedSense):
             self.fail("differentiate with respect to a variable: diff(f, x)", node)
         for by in node.children[1:]:
             times = by.kind == "number" and by is not node.children[1] and by.token.text in "123"
+            if by.kind == "tuple" and self.words.indices:
+                self.fail("expected one expression, not a list", by)
             variable = by.children[0] if by.kind == "tuple" and by.children else by
             if times and not self.words.indices:
                 found += found[-1:] * (int(by.token.text) - 1)
