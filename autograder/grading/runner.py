@@ -27,9 +27,7 @@ from autograder.sandbox.wire.requests import OfCalls, Time
 
 _Given = TypeVar("_Given")
 
-#: With these a process is over.
-_ENDS = ("timeout", "died", "protocol")
-
+_ENDS = ("timeout", "died", "protocol")  # with these a process is over
 _CELLS = 5000  # of code, in a notebook: none that a course hands out has a tenth of it
 _LEAST = 0.1  # seconds in which a process can say how it is
 
@@ -179,10 +177,10 @@ class Runner:
 
     def supplied(self) -> list[str]:
         """Return which of those were called since this was asked last, as the process says."""
-        session = self._calls.session
+        session, found = self._calls.session, []
         with contextlib.suppress(StudentError):
-            return session.supplied() if session and session.alive and self._supplied else []
-        return []
+            found = session.supplied() if session and session.alive and self._supplied else []
+        return found
 
     def read(self, name: str) -> Any:
         """Return a variable as plain data, or raise ``StudentError``."""
