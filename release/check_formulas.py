@@ -1496,11 +1496,9 @@ class Sense(IndexedSense):
         names = {n.token.text for n in nodes_of(inner)} & {*self.words.blocks}
         if inner.kind == "transpose":  # which is undone
             return self.number(inner.children[0])
-        return (
-            found._replace(number=opaque("transpose", found))
-            if names and not found.constant
-            else found
-        )
+        if found.constant or not names:
+            return found
+        return found._replace(number=opaque("transpose", found))
 
     def _list(self, node: Node) -> Amount:
         """Look at a block matrix, by whichever sign it is written."""
