@@ -123,7 +123,6 @@ GONE_WRONG = {
         ([T, f"{T} + s_1 - s_1", T], 0, 0),
         ([T, B, A, J], 0, 0.45),
         ([A, B, T], 0.5, 0.7),
-        ([J, T], 0.4, 0.6),
         ([J, A, "g_j*p_j + p_j*sum(g_k*p_k, k)", T], 0.75, 0.8),
         ([J, A, "g_j*p_j + p_j*sum(g_k*p_k, k)", "p_j*(g_j + sum(g_k*p_k, k))"], 0.5, 0.65),
         (["3*sum(g_k*D(p_k, s_j)/3, k)", "5*sum(g_k*D(p_k, s_j)/5, k)", T], 0, 0.5),
