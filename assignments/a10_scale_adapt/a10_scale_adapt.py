@@ -702,7 +702,7 @@ ranks = None      # two whole numbers
 # - Gradients reach `A` and `B` alone. A rank below 1 raises a `ValueError`.
 #
 # Then `start`: for a 256 × 256 matrix and $r = 4$, how many of the numbers in `A` and `B` does the first step of gradient descent change
-# from your start on, and how many does the second? Two whole numbers; no input and no gradient that reaches the layer has a 0 in it, and nothing cancels by chance.
+# from a start as described on, and how many does the second? Two whole numbers; no input and no gradient that reaches the layer has a 0 in it, and nothing cancels by chance.
 #
 # `madds`: for $d_{\text{in}} = d_{\text{out}} = 512$ and $r = 8$, the madds of one token: the full product, and the path through the factors.
 

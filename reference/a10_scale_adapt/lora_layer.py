@@ -407,19 +407,11 @@ def start():
     return [256 * 4, 2 * 256 * 4]
 
 
-@start.alternative
-def from_the_own_start(LoRALinear):
-    """Each factor's gradient is a product with the other one, and 0 where that is 0."""
-    state = LoRALinear(torch.eye(8), 2, 1.0).state_dict()
-    arrays = [np.asarray(getattr(state[name], "array", state[name])) for name in "AB"]
-    moved = sum(bool(array.any()) for array in arrays)
-    return [256 * 4 * moved, 2 * 256 * 4 * bool(moved)]
-
-
 start.mistakes(
     both_from_the_first_step=(
         [2 * 256 * 4, 2 * 256 * 4],
-        "The gradient of each factor is a product with the other one. What is it at your start?",
+        "The gradient of each factor is a product with the other one. What is it where the "
+        "output is still that of W?",
     ),
     one_for_ever=(
         [256 * 4, 256 * 4],
