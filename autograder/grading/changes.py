@@ -21,7 +21,7 @@ FUNCTIONS = {"exp", "log", "log2", "log10", "log1p", "expm1"}
 OTHER = {"max": "min", "min": "max", "argmax": "argmin", "argmin": "argmax"}
 MEANS = {"sum": "mean", "mean": "sum"}
 LARGEST = {"sum": "max"}
-REDUCED = {*OTHER, *MEANS, "std", "var", "cumsum", "norm", "softmax"}
+REDUCED = {*OTHER, *MEANS, "std", "var", "cumsum", "norm"}
 SIGNS: dict[type[ast.operator], type[ast.operator]] = {ast.Add: ast.Sub, ast.Sub: ast.Add}
 PRODUCTS: dict[type[ast.operator], type[ast.operator]] = {ast.Mult: ast.Div, ast.Div: ast.Mult}
 
