@@ -24,7 +24,6 @@ exercise = Exercise(
     ],
 )
 local_mask = exercise.carries("a09_efficient/sparse_local", "local_mask")
-longformer_mask = exercise.carries("a09_efficient/sparse_global", "longformer_mask")
 
 
 @exercise.variant
@@ -245,12 +244,6 @@ def patterns(hops):
 def all_at_a_glance(hops):
     """Where everyone sees everyone there is nothing to compute."""
     return [1, *patterns.compute(hops)[1:]]
-
-
-@patterns.alternative
-def with_the_mask_of_before(hops):
-    """The last one by the function that joins a window and global tokens."""
-    return [*patterns.compute(hops)[:3], hops(longformer_mask(16, 1, np.array([0])))]
 
 
 patterns.mistakes(

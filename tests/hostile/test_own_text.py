@@ -237,6 +237,7 @@ OTHERS = {
     "course/submissions/packages": "what references import",
     "course/proofs/verify": "stubs",
     "course/release/ways": "how a reference computes a part",
+    "grading/changes": "what references are written in",
     "course/classes/simulate": "answers that a simulated class is given",
     "course/proofs/follow_through": "what a part of a reference uses",
     "algebra/reading/lexer": "our own tokens of formulas: within the budget of judging",
