@@ -58,6 +58,13 @@ class Callee(ABC):
         """Return an earlier function of the student's by its reference, if there is a student."""
         return None
 
+    def on_ours(self) -> Callee | None:
+        """Return the same on top of our functions in place of the student's earlier ones.
+
+        None where it has no student, or builds on nothing.
+        """
+        return None
+
     def reference_seconds(self, args: object, kwargs: object) -> tuple[Any, float | None]:
         """Call the reference and read its time; only a submission is compared with it."""
         return None, None

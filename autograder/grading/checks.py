@@ -12,7 +12,7 @@ from autograder.exercise import Check, CheckedFunction, Inconclusive, Misconcept
 from autograder.exercise.standing_in import standing_in
 from autograder.grading.budget import TOO_MUCH, Exhausted
 from autograder.grading.callee import Callee
-from autograder.grading.earlier_code import explained, left_to_a_library
+from autograder.grading.earlier_code import explained
 from autograder.grading.excuses import Earned
 from autograder.grading.expectations import when_needed
 from autograder.grading.followed import (
@@ -37,7 +37,7 @@ from autograder.grading.replay import (
 )
 from autograder.grading.results import Item, Status, hundredths, sentence
 from autograder.grading.telling_apart import told_apart, unvarying
-from autograder.grading.watched import Watched
+from autograder.grading.watched import Watched, barred, borrowed
 from autograder.sandbox import StudentError
 from autograder.student.differences import SINGLE
 
@@ -78,7 +78,7 @@ def grade_checks(
     slips: set[str] = set()
     known = {wrong.name for wrong in function.misconceptions if not wrong.fatal}
     earned = _earning(function, callee, secret)
-    borrowed = cache(lambda: left_to_a_library(function, callee, secret))
+    on_ours = cache(callee.on_ours)
     timed_out = False
     for check in function.checks:
         before = items[check.after.name] if check.after else None
@@ -95,13 +95,18 @@ def grade_checks(
             )
         else:
             asked = when_needed(function, check, secret, callee)
-            interview = Interview(callee, runs=runs, asked=asked)
             named = {item.note for item in items.values()}
             # Where several explain a failure, it is the one that explained others before.
             mistakes = sorted(function.misconceptions, key=lambda wrong: wrong.name not in named)
             proven = any(item.status is Status.PASSED for item in items.values())
+            interview = Interview(callee, runs=runs, asked=asked)
             found = _run(function, check, interview, secret, mistakes, proven, earned)
-            items[check.name] = callee.judged(found, borrowed)
+            used = callee.used()
+            if used and (ours := on_ours()):  # what an earlier function uses was paid for there
+                interview = Interview(ours, asked=asked)
+                found = _run(function, check, interview, secret, mistakes, proven, earned)
+                found, used = borrowed(found, used), ours.used()
+            items[check.name] = barred(found, used) if used else found
             if behind and before and items[check.name].note == UNDECIDED:  # nobody need look at it
                 items[check.name] = _not_run(check, before)
             timed_out = items[check.name].note in ("timeout", TOO_MUCH)

@@ -13,7 +13,6 @@ from autograder.grading.callee import Callee
 from autograder.grading.interview import Interview
 from autograder.grading.replay import seed_of
 from autograder.grading.results import Item, Status
-from autograder.grading.watched import Watched
 from autograder.sandbox import StudentError
 from autograder.sandbox.wire.requests import Call, CallMethod
 from autograder.student.visible_checks import effortless
@@ -40,29 +39,10 @@ def explained(
     return found
 
 
-def left_to_a_library(function: CheckedFunction, call: Callee, secret: str) -> set[str]:
-    """Return what earlier functions use that the function may not, and that they may not either.
-
-    It has been paid for in their own exercises. The words are those of ``without``.
-    """
-    found: set[str] = set()
-    for one in function.carried:
-        own, check = call.own(one.solution), _first(one.function)
-        if own and check:
-            watched = Watched(own, one.function.without)
-            _tried(one.function, check, watched, secret)
-            found |= watched.seen()
-    return found
-
-
-def _first(function: CheckedFunction) -> Check | None:
-    return next((check for check in function.checks if not check.gpu), None)
-
-
 def _failing(carried: Carried, own: Callee, secret: str) -> str:
     """Say that an earlier function gives nothing, if that is so."""
     function = carried.function
-    check = _first(function)
+    check = next((check for check in function.checks if not check.gpu), None)
     what = _tried(function, check, own, secret) if check else ""
     if not what:
         return ""

@@ -160,6 +160,16 @@ class Earlier:
             self._found[name] = self._calls_of(one)
         return self._found[name]
 
+    def ours(self) -> Calls | None:
+        """Return calls of what builds on it, where the references are what it builds on."""
+        if not self._carried:
+            return None
+        calls = self._calls.before(
+            self._number, {one.name: source_of_carried([one]) for one in self._carried}
+        )
+        supplied(calls, self._carried)
+        return calls
+
     def _calls_of(self, one: Carried) -> Calls | None:
         for place in self._places.of(one.exercise, self._number):
             calls = self._calls.before(place)

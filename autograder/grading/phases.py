@@ -7,11 +7,14 @@ student. So no cell runs after the first call: who has the `Calls` of a submissi
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from types import MappingProxyType
 from typing import Any, Protocol, Self
 
 from autograder.grading.runs import Run
 from autograder.sandbox import CellRun, Limits, Reply, Zygote
 from autograder.sandbox.wire.requests import OfCalls
+
+NOTHING: Mapping[str, str] = MappingProxyType({})
 
 
 class Cells(Protocol):
@@ -62,8 +65,11 @@ class Calls(Protocol):
     def beside(self, zygote: Zygote) -> Calls:
         """Return the same in processes of another zygote."""
 
-    def before(self, number: int) -> Calls:
-        """Return calls of what functions were before a cell, in a process of its own."""
+    def before(self, number: int, ours: Mapping[str, str] = NOTHING) -> Calls:
+        """Return calls of what functions were before a cell, in a process of its own.
+
+        ``ours`` are functions that take the place of the notebook's: by name, their code.
+        """
 
     def lacking(self, names: Iterable[str]) -> list[str]:
         """Return which of these functions are not there, or were left as they were handed out."""

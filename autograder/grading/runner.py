@@ -18,7 +18,7 @@ from functools import partial
 from typing import Any, TypeVar
 
 from autograder.grading.history import DAMAGED, FULL, Cell, History
-from autograder.grading.phases import Calls
+from autograder.grading.phases import NOTHING, Calls
 from autograder.grading.replica import Replica, healthy
 from autograder.grading.runs import Run, Runs, found_or_made, key_of
 from autograder.grading.time_left import TimeLeft
@@ -72,7 +72,8 @@ class Runner:
         self._until = math.inf  # cells from here on are not there for calls
         self._called = False  # since the process for calls was last found healthy
         self._supplied: Mapping[str, str] = {}  # what calls have besides the notebook
-        self._earlier: dict[int, Runner] = {}  # for calls of what functions were before a cell
+        # For calls of what functions were before a cell.
+        self._earlier: dict[tuple[object, ...], Runner] = {}
         self.cpu_seconds, self.peak_mb = 0.0, 0.0
 
     def __enter__(self) -> Runner:
@@ -152,16 +153,18 @@ class Runner:
             with contextlib.suppress(StudentError):  # it may have been turned back before
                 session.recall()
 
-    def before(self, number: int) -> Calls:
+    def before(self, number: int, ours: Mapping[str, str] = NOTHING) -> Calls:
         """Return calls of what functions were before a cell, in a process of its own.
 
-        Calls that are made here do not disturb those that are made there.
+        Calls that are made here do not disturb those that are made there. ``ours`` are functions
+        that take the place of the notebook's: by name, their code.
         """
-        if number not in self._earlier:
-            self._earlier[number] = other = self._of(self._zygote, self._history.past(number))
-            other._time = self._time
-        self._earlier[number].limits = self.limits
-        return self._earlier[number]
+        place = (number, *ours)
+        if place not in self._earlier:
+            self._earlier[place] = other = self._of(self._zygote, self._history.past(number))
+            other._time, other._supplied = self._time, ours
+        self._earlier[place].limits = self.limits
+        return self._earlier[place]
 
     def lacking(self, names: Iterable[str]) -> list[str]:
         """Return which of these functions are not there, or were left as they were handed out."""

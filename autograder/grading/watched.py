@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -47,28 +47,15 @@ class Watched(Callee):
         self._seen.update(answer.layers)
         return answer
 
-    def seen(self) -> set[str]:
-        """Return which of these words stood in the names of what was used since this was asked."""
+    def used(self) -> str:
+        """Return what was used since this was asked, as a sentence calls it."""
         seen, self._seen = self._seen, set()
-        return seen
+        return " and ".join(name for name, words in self._without.items() if seen & {*words})
 
-    def judged(self, item: Item, borrowed: Callable[[], set[str]]) -> Item:
-        """Return what came of a check: 0 if a library has done what is to be written.
-
-        What an earlier function of the student's uses (``borrowed``) was paid for there.
-        """
-        seen = self.seen()
-        if not seen or item.status is Status.ERRORED:
-            return item
-        seen -= borrowed()
-        used = [name for name, words in self._without.items() if seen & {*words}]
-        if not used:
-            return item
-        text = (
-            f"Your code uses {' and '.join(used)}, and that is what is to be written here: compute "
-            "it yourself."
-        )
-        return replace(item, status=Status.FAILED, score=0.0, note=LIBRARY, feedback=text)
+    def on_ours(self) -> Watched | None:
+        """Return the same on top of our functions, if it is on top of a student's."""
+        ours = self._callee.on_ours()
+        return Watched(ours, self._without) if ours else None
 
     def once(self, args: object, kwargs: object) -> Run:
         """Call something expensive, unless it is known what comes."""
@@ -92,3 +79,17 @@ class Watched(Callee):
     ) -> Timing | None:
         """Time calls on the GPU."""
         return self._callee.on_gpu(shape, dtype, rows, sdpa=sdpa)
+
+
+def barred(item: Item, used: str) -> Item:
+    """Return what came of a check in which a library has done what is to be written: 0."""
+    if item.status is Status.ERRORED:
+        return item
+    text = f"Your code uses {used}, and that is what is to be written here: compute it yourself."
+    return replace(item, status=Status.FAILED, score=0.0, note=LIBRARY, feedback=text)
+
+
+def borrowed(item: Item, used: str) -> Item:
+    """Say that a library was used by an earlier function alone, which doesn't count here."""
+    text = f"An earlier function of yours uses {used}: here a right version took its place."
+    return replace(item, feedback=f"{item.feedback} {text}".strip())

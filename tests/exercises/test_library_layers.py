@@ -1,13 +1,11 @@
 """What a library does in place of the student earns nothing where it is what was to be written."""
 
-from dataclasses import replace
 from functools import cache
 
 import numpy as np
 import pytest
 
 from autograder.exercise import Exercise, require
-from autograder.exercise.words.checked import Carried
 from autograder.exercise.words.loading import load_module
 from autograder.grading.checks import grade_checks
 from autograder.grading.local import Local
@@ -63,26 +61,37 @@ def asked(name, without):
 
 
 class Building(Local):
-    """A function on top of an earlier one of the same student."""
+    """A function on top of an earlier one of the same student; with ours, it is another one."""
 
-    def __init__(self, function, earlier):
+    def __init__(self, function, on_ours):
         super().__init__(function)
-        self.earlier = earlier
+        self.ours = on_ours
 
-    def own(self, _solution):
-        return Local(self.earlier)
+    def on_ours(self):
+        return self.ours and Local(self.ours)
 
 
 def by_the_library(q):
     return my_own(*tensors(q, q, q)).numpy()
 
 
+def wrong(q):
+    return q[0]
+
+
 @pytest.mark.parametrize(
-    ("earlier", "forbidden", "earned"),
-    [(by_the_library, "safe_softmax", 1), (np.exp, "safe_softmax", 0), (by_the_library, "gelu", 0)],
+    ("on_ours", "earned", "note"),
+    [
+        (np.exp, 1, ""),
+        (by_the_library, 0, LIBRARY),
+        (wrong, 0, ""),
+        (None, 0, LIBRARY),
+    ],
 )
-def test_what_an_earlier_function_leaves_to_a_library_is_paid_for_there(earlier, forbidden, earned):
-    first, later = asked("first", forbidden), asked("later", "safe_softmax")
-    later = replace(later, carried=(Carried("a01", "first", first),))
-    (item,) = grade_checks(later, Building(by_the_library, earlier))
-    assert (item.score, item.note == LIBRARY) == (earned, not earned), item
+def test_what_an_earlier_function_leaves_to_a_library_costs_nothing_behind_it(
+    on_ours, earned, note
+):
+    later = asked("later", "safe_softmax")
+    (item,) = grade_checks(later, Building(by_the_library, on_ours))
+    assert (item.score, item.note) == (earned, note), item
+    assert ("a right version took its place" in item.feedback) == (note != LIBRARY)
