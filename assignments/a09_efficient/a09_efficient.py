@@ -466,8 +466,9 @@ law = None                # one of "A", "B", "C", "D"
 # 1. `favor_features(X, W)` for `X` of shape `(…, n, d)` and `W` of shape `(m, d)`, the $\omega_j$ as rows: the features
 #    that you found, `(…, n, m)`, with nothing taken off.
 # 2. `performer_attention(Q, K, V, m, rng)` for shapes `(n, d)`, `(k, d)`, `(k, d_v)`: attention by $m$ random features, with
-#    nothing else drawn than `rng.standard_normal((m, d))`. It stays finite for long vectors, and with $m$
-#    fixed its work and memory grow like $n$.
+#    nothing else drawn than `rng.standard_normal((m, d))`. It stays finite for queries and keys of much the same direction
+#    that are so long that every feature underflows, and with $m$ fixed its work and memory grow like $n$. (Where long vectors
+#    point apart, a feature that is large for a query may be 0 for all keys. That isn't asked for.)
 # 3. An experiment. Take `rng = np.random.default_rng(0)` and `Q, K, V = rng.normal(size=(3, 32, 8))`, and multiply
 #    $Q$ and $K$ by 0.3. For $m = 64, 256, 1024, 4096$ compute your Performer output 20 times with fresh features
 #    (of any seed) and its difference to softmax attention: for each repetition the root of the mean of the squared

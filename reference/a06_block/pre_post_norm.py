@@ -328,6 +328,33 @@ def last_block():
     return {"pre": (DEPTHS, PRE), "post": (DEPTHS, POST)}
 
 
+def deep(depth, pre_norm, seed):  # given
+    """A deep stack as the notebook makes it."""
+    torch.manual_seed(seed)
+    blocks = [
+        nn.TransformerEncoderLayer(64, 4, 256, dropout=0.0, batch_first=True, norm_first=pre_norm)
+        for _ in range(depth)
+    ]
+    for p in (p for block in blocks for p in block.parameters() if p.dim() > 1):
+        nn.init.xavier_uniform_(p)
+    return blocks
+
+
+@last_block.alternative
+def with_the_own_function(gradient_norms):
+    """What the function that is there gives at both ends for one seed, and a line between them."""
+    x, w = torch.randn(2, 4, 16, 64, generator=torch.Generator().manual_seed(1))
+
+    def last(depth, pre_norm):
+        norms = gradient_norms(made(deep, depth, pre_norm, 1), x, w, pre_norm)
+        return float(np.asarray(norms)[-1])
+
+    return {
+        name: (DEPTHS, np.interp(DEPTHS, [2, 32], [last(2, pre_norm), last(32, pre_norm)]))
+        for name, pre_norm in (("pre", True), ("post", False))
+    }
+
+
 @last_block.alternative
 def every_second_depth():
     """More depths, from another draw of the weights."""

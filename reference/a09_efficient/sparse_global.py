@@ -272,6 +272,13 @@ def long_count(edges):
     return edges(n=4096, w=256, g=2)
 
 
+@long_count.alternative
+def counted_in_masks(longformer_mask):
+    """Add up masks: behind the window's length each further token adds as many pairs."""
+    short, longer = (int(np.sum(longformer_mask(n, 256, np.arange(2)))) for n in (600, 601))
+    return short + (4096 - 600) * (longer - short)
+
+
 long_count.mistakes(
     long_count_with_overlaps=(
         4096 * 513 - 256 * 257 + 4 * 4096,

@@ -497,6 +497,13 @@ def long_edges(edges):
     return edges(n=4096, w=256)
 
 
+@long_edges.alternative
+def counted_in_masks(local_mask):
+    """Add up masks: behind the window's length each further token adds as many pairs."""
+    short, longer = (int(np.sum(local_mask(n, 256))) for n in (600, 601))
+    return short + (4096 - 600) * (longer - short)
+
+
 @long_edges.misconception()
 def long_without_ends():
     """Near the ends of the text windows are cut off."""

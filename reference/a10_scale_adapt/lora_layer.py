@@ -407,6 +407,14 @@ def start():
     return [256 * 4, 2 * 256 * 4]
 
 
+@start.alternative
+def from_the_start_of_the_own_layer(LoRALinear):
+    """A factor moves where the other one isn't 0, then where either has moved or isn't 0."""
+    factors = LoRALinear(torch.eye(256), 4, 8.0).state_dict()
+    A, B = (np.asarray(getattr(factors[name], "array", factors[name])) for name in "AB")
+    return [A.size * B.any() + B.size * A.any(), (A.size + B.size) * (A.any() or B.any())]
+
+
 start.mistakes(
     both_from_the_first_step=(
         [2 * 256 * 4, 2 * 256 * 4],

@@ -8,13 +8,14 @@ import pytest
 from autograder.course.classes.simulate import simulate
 from autograder.course.config import Course
 from autograder.course.discover import load_assignment
+from autograder.course.proofs.building import unlike_problems
 from autograder.course.proofs.follow_through import own_problems
 from autograder.course.proofs.verify import verify
 from autograder.course.submissions.grade import Grader
 from autograder.course.submissions.handed_in import Handed
 from autograder.delivery import nbgrader_settings
 from autograder.delivery.department.releasing import generate
-from autograder.exercise import Exercise, Numbers
+from autograder.exercise import Exercise, Formula, Numbers
 
 CONFIG = """
 c = get_config()
@@ -47,7 +48,7 @@ def squared(x):
 TOTAL = '''
 """Numbers that it helps to find, and a function."""
 import numpy as np
-from autograder.exercise import Exercise, Numbers, agree
+from autograder.exercise import Exercise, Formula, Numbers, agree
 
 exercise = Exercise("total", title="Total", source="none")
 doubled = exercise.carries("a01_all/double", "doubled")
@@ -273,3 +274,41 @@ def test_what_does_not_follow_from_a_mistake_of_the_own_function_is_found():
 
     [problem] = own_problems(exercise, {})
     assert problem.startswith("what follows from `root` with the mistake `always` fails `at_two`")
+
+
+def test_what_follows_from_the_own_function_beside_an_answer_that_does_not_is_found():
+    exercise = Exercise("own", title="Own", source="none")
+
+    @exercise.part(points=1, answer=Formula("n"))
+    def edges():
+        """The pairs."""
+        return "n^2"
+
+    @exercise.reference
+    def mask(n):
+        return np.ones((n, n))
+
+    @exercise.part(points=1, answer=Numbers())
+    def count(edges):
+        """The pairs of three."""
+        return edges(n=3)
+
+    @exercise.part(points=1, answer=Numbers())
+    def long_count(edges):
+        """The pairs of a thousand."""
+        return edges(n=1000)
+
+    @exercise.part(points=1, answer=Numbers())
+    def apart():
+        """Something else."""
+        return 5
+
+    assert not unlike_problems(exercise)
+
+    @count.alternative
+    def in_the_mask(mask):
+        """Add it up."""
+        return mask(3).sum()
+
+    [problem] = unlike_problems(exercise)
+    assert problem.startswith("`long_count` doesn't follow from `mask`, as `count` does")

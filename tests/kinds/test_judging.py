@@ -219,6 +219,12 @@ def test_data_of_another_form_show_nothing():
     assert not any(LOSS.same({"loss": data}, {"loss": RIGHT}) for data in odd)
 
 
+def test_a_curve_that_follows_from_a_slip_has_to_show_the_same():
+    flat = (STEPS, np.full(60, 2.2))  # a loss that doesn't fall
+    assert credit({"loss": flat}, {"loss": (STEPS, 2.3 - STEPS / 1000)}, LOSS) == 1
+    assert credit({"loss": RIGHT}, {"loss": flat}, LOSS) == 0.5
+
+
 def test_what_a_curve_lacks_is_said():
     found = LOSS.judge({"loss": (STEPS, np.full(60, 2.2))}, {"loss": RIGHT})
     assert found.feedback == "Smoothed, it should fall."

@@ -15,7 +15,7 @@ from autograder.course.discover import Assignment
 from autograder.exercise import CheckedFunction, Exercise, Mismatch
 from autograder.exercise.standing_in import standing_in
 from autograder.exercise.words.dependencies import evaluate, solve
-from autograder.exercise.words.part import arguments
+from autograder.exercise.words.part import arguments, computation
 from autograder.grading.checks import grade_checks
 from autograder.grading.interview import Interview
 from autograder.grading.repeat import repeats
@@ -84,6 +84,28 @@ def asked_problems(exercise: Exercise, variant: Mapping[str, Any]) -> list[str]:
                 "count"
             )
     return problems
+
+
+def unlike_problems(exercise: Exercise) -> list[str]:
+    """Find answers that don't follow from the student's function, where one beside them does.
+
+    Both build on the same earlier answer: what students get from that they may get from the
+    function in both, counts for their numbers and counts for a long text.
+    """
+    parts, functions = {part.name for part in exercise.parts}, exercise.solutions.keys()
+    needs = {
+        part.name: {name for route in part.routes for name in arguments(computation(route))}
+        for part in exercise.parts
+    }
+    return [
+        f"`{name}` doesn't follow from `{function}`, as `{other}` does, which builds on "
+        f"`{shared}`, too: give it an alternative that takes `{function}` as an argument"
+        for name, own in needs.items()
+        for other, others in needs.items()
+        if not own & functions
+        for function in sorted(others & functions)
+        for shared in sorted(own & others & parts)
+    ]
 
 
 def _helpers(exercise: Exercise) -> list[_HelperCall]:

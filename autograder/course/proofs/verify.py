@@ -12,7 +12,7 @@ from autograder.course.author_errors import raised
 from autograder.course.config import Course
 from autograder.course.digests import hash_file
 from autograder.course.discover import Assignment, Broken, text_of
-from autograder.course.proofs.building import asked_problems, building_problems
+from autograder.course.proofs.building import asked_problems, building_problems, unlike_problems
 from autograder.course.proofs.discrimination import Hidden, Twins, part_twins
 from autograder.course.proofs.distances import Distance
 from autograder.course.proofs.follow_through import carried_problems, own_problems
@@ -174,6 +174,7 @@ def _examine(
     problems += own_problems(exercise, pool[0])
     problems += building_problems(assignment, exercise, pool[0])
     problems += asked_problems(exercise, pool[0])
+    problems += unlike_problems(exercise)
     if dear := {p.misconception: p.fatal for p in proof.prices if p.fatal and p.share > DEAREST}:
         told = ", ".join(f"`{name}` ({reason})" for name, reason in dear.items())
         proof.notes.append(f"mistakes that leave nothing: {told}")

@@ -99,7 +99,8 @@ def multiplied():
         """Give credit for each curve and table that is right."""
         given, expected = _named(given), _named(expected)
         if self.properties:
-            held = self._held(given)
+            # All of them hold of the right answer; of one that follows from a slip perhaps not.
+            held = [a == b for a, b in zip(self._held(given), self._held(expected), strict=True)]
             lacks = [p.__doc__ for p, holds in zip(self.properties, held, strict=True) if not holds]
             said = " ".join(" ".join((text or "").split()) for text in lacks)
             return Judgement(sum(held) / len(held), feedback=said)
