@@ -54,6 +54,11 @@ class Callee(ABC):
         """Has the notebook less time left than a call may take?"""
         return False
 
+    @property
+    def unwritten(self) -> bool:
+        """Is it not there, or as it was handed out? Then nothing follows from what was earlier."""
+        return False
+
     def own(self, solution: Function) -> Callee | None:
         """Return an earlier function of the student's by its reference, if there is a student."""
         return None

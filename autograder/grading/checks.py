@@ -167,7 +167,7 @@ def _outcome(
 ) -> Item:
     failure = attempt(function, check, call, secret)
     wrong = isinstance(failure, Mismatch | StudentError)
-    if wrong and (call.borrowed or function.carried):
+    if wrong and not call.callee.unwritten and (call.borrowed or function.carried):
         found = _followed(function, check, call, secret, mistakes, proven, earned)
         if found:
             return found

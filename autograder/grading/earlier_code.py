@@ -30,7 +30,7 @@ def explained(
     That is tried on the first check of its own exercise. What is merely wrong is followed.
     """
     found = list(items)
-    for number, item in enumerate(items):
+    for number, item in enumerate(() if call.unwritten else items):
         if item.status is Status.FAILED and item.note in _UNKNOWN:
             own = ((one, call.own(one.solution)) for one in function.carried)
             said = [_failing(one, each, secret) for one, each in own if each]

@@ -143,7 +143,7 @@ class OneExercise:
             return
         with self._withholding():
             earlier = Earlier(calls, exercise.carried, places, self._number)
-            if exercise.functions or self._values:
+            if exercise.functions or exercise.calling:
                 calls.turn_back(self._number)
                 supplied(calls, exercise.carried)
             if self._values:

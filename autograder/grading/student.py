@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from functools import cached_property
 from typing import Any
 
 from autograder.exercise.checks.gpu_checks import Timing
@@ -68,6 +69,11 @@ class StudentCall(Callee):
     def hurried(self) -> bool:
         """Has the notebook less time left than a call may take?"""
         return self._calls.hurried
+
+    @cached_property
+    def unwritten(self) -> bool:
+        """Is it not there, or as it was handed out?"""
+        return bool(self._lost or self._calls.lacking([self._name]))
 
     def own(self, solution: Function) -> StudentCall | None:
         """Return another function of the submission, by its reference, if it has that.

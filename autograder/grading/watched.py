@@ -66,6 +66,11 @@ class Watched(Callee):
         """Has the notebook less time left than a call may take?"""
         return self._callee.hurried
 
+    @property
+    def unwritten(self) -> bool:
+        """Is it not there, or as it was handed out?"""
+        return self._callee.unwritten
+
     def own(self, solution: Function) -> Callee | None:
         """Return an earlier function of the student's by its reference, if there is a student."""
         return self._callee.own(solution)

@@ -139,6 +139,17 @@ def scores():
         yield scores
 
 
+@pytest.fixture
+def started(monkeypatch):
+    """Count the processes."""
+    sessions = []
+    session = Zygote.session
+    monkeypatch.setattr(
+        Zygote, "session", lambda *args: sessions.append(session(*args)) or sessions[-1]
+    )
+    return sessions
+
+
 def earned(items, *names):
     return [items[name].score for name in names]
 
@@ -236,6 +247,18 @@ def test_what_is_lacking_is_lent_to_no_other_exercise(scores):
     items = scores(("weights", unwritten), ("layer", LAYER), ("mean", keeps), ("stack", STACK))
     assert earned(items, "of_one_row", "of_rows", "adds") == [0, 2, 3]
     assert items["of_one_row"].note == "blank"
+
+
+@pytest.mark.parametrize("stub", ["", "def weighted(x):\n    raise NotImplementedError\n"])
+def test_for_what_is_not_written_no_process_of_earlier_functions_begins(scores, started, stub):
+    wrong = WEIGHTS.replace("np.exp(x)", "np.exp(-x)")
+    items = scores(("weights", wrong), ("mean", f"{stub}heaviest = 0.6652\n"))
+    assert earned(items, "of_one_row", "heaviest", "of_a_row") == [0, 1, 0]
+    assert items["of_a_row"].note == "blank"
+    assert len(started) == 1
+    asks = "def weighted(x): return weights(x).stub()\n"
+    scores(("weights", wrong), ("mean", f"{asks}heaviest = 0.6652\n"))
+    assert len(started) == 3
 
 
 def test_what_is_lacking_of_a_class_is_taken_for_the_right_one(scores):
