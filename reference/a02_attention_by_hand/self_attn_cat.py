@@ -145,6 +145,12 @@ def scaled_by_root_of_words(X):
 
 
 @row_scaled.misconception()
+def scaled_by_words(X):
+    """You divided by the number of words. The scale comes from their width."""
+    return softmax(X @ X[CAT] / len(X))
+
+
+@row_scaled.misconception()
 def scaled_down_the_column(X):
     """You took the row from weights whose columns add up to 1. Each query has its own sum."""
     return softmax(X @ X.T / scale(X), axis=0)[CAT]

@@ -109,8 +109,8 @@ def test_one_change_is_named(part, answer, said):
 
 
 def test_nothing_is_said_by_chance():
-    assert told(few=35)["few"] == "This is not the right answer."  # d (d − 2): or anything
-    assert told(score=1.234567)["score"] == "This is not the right answer."
+    assert told(few=35)["few"].startswith("This is too ")  # d (d − 2): or anything
+    assert told(score=1.234567)["score"].startswith("This is too ")
     assert told(formula="a*b*n")["formula"].startswith("At ")
 
 
@@ -127,7 +127,7 @@ def test_a_mistake_of_an_earlier_answer_is_known_where_that_answer_has_it_not():
 def test_one_of_several_mistakes_is_told():
     said = told(counts=[14, 84, 50, 342, 80])["counts"]
     assert said == "There is more than one thing wrong. One of them: You forgot the offset 0."
-    assert told(counts=[14, 85, 50, 341, 80])["counts"] == "This is not the right answer."
+    assert "of the 5 entries" in told(counts=[14, 85, 50, 341, 80])["counts"]
 
 
 def drawn(d):

@@ -16,6 +16,7 @@ from autograder.exercise.answers.kind import (
     Scaffold,
     same_everywhere,
     some_right,
+    which_way,
     with_shape,
 )
 from autograder.exercise.answers.traces import explains
@@ -43,10 +44,10 @@ class _Exact(Answer):
         return judge_exact(given, expected, self.rule)
 
     def locate(self, given: Any, expected: Any) -> str:
-        """Say how many entries are right, where they are too few to count."""
+        """Say how many entries are right; of a single number, which way it is off."""
         if np.shape(given) != np.shape(expected):
             return ""
-        return some_right(np.equal(given, expected))
+        return some_right(np.equal(given, expected)) or which_way(given, expected)
 
     @property
     def rule(self) -> dict[str, Any]:

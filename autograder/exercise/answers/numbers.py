@@ -19,6 +19,7 @@ from autograder.exercise.answers.kind import (
     from_author,
     same_everywhere,
     some_right,
+    which_way,
     with_shape,
 )
 from autograder.exercise.answers.traces import explains
@@ -188,10 +189,10 @@ def not_divided(x):
         return judge_numbers(given, expected, self.rule, slack=slack, written=written)
 
     def locate(self, given: Any, expected: Any) -> str:
-        """Say how many entries are right, where they are too few to count."""
+        """Say how many entries are right; of a single number, which way it is off."""
         if np.shape(given) != np.shape(expected):
             return ""
-        return some_right(close(given, expected, self.rule))
+        return some_right(close(given, expected, self.rule)) or which_way(given, expected)
 
     def says_much(self, right: Any) -> bool:
         """Deny it where the author's tolerance is so wide that wrong values are met by chance."""
