@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from autograder.course.digests import libraries_digest
+from autograder.course.proofs import verify as verifying
 from autograder.course.proofs.verify import verify
 from autograder.course.release import build as building
 from autograder.course.release.build import build
@@ -126,3 +127,25 @@ class TestProofs:
     def test_one_by_one_nothing_is_kept(self, mini):
         verify(mini(), ["by_hand"])
         assert self.before(mini()) == [False, False]
+
+    def test_what_an_exercise_shows_by_itself_lasts_while_others_change(self, mini, monkeypatch):
+        tried, right = [], verifying._examine
+        monkeypatch.setattr(
+            verifying,
+            "_examine",
+            lambda exercise, *rest: tried.append(exercise.id) or right(exercise, *rest),
+        )
+        verify(mini())
+        assert tried == ["by_hand", "norm"]
+        tried.clear()
+        self.before(mini(norm=[("a vector", "vectors")]))
+        assert tried == ["norm"]  # which has a problem, too: those are never kept
+        tried.clear()
+        no_stub = [("doubled = None", "other = None")]
+        first, _ = verify(mini(a01_mini=no_stub), anew=False)
+        assert tried == ["norm"]
+        assert first == verify(mini(a01_mini=no_stub))[0]
+        assert "does not define `doubled`" in str(first.problems)
+        tried.clear()
+        self.before(mini(), secret="s")
+        assert tried == ["by_hand", "norm"]

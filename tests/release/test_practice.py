@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from autograder.course.proofs.helping import helping_problems
+from autograder.course.proofs.helping import helping_problems, told_problems
 from autograder.course.release.build import build
 from autograder.exercise.words.variants import draws
 from autograder.student.practice_diagnosis import diagnosed
@@ -240,7 +240,10 @@ def test_hints_come_one_at_a_time_and_only_where_there_are_any(mini, write_relea
 def test_a_hint_that_gives_an_answer_away_is_refused(mini, hint, problem):
     assignment = mini(by_hand=[("pool=8)", f'pool=8, hints=["{hint}"])')])
     exercise = assignment.sound["by_hand"]
-    found = helping_problems(assignment, exercise, draws(exercise, "mini").pool)
+    found = [
+        *helping_problems(exercise, "mini", draws(exercise, "mini").pool),
+        *told_problems(assignment, exercise),
+    ]
     assert len(found) == bool(problem)
     assert problem in "".join(found)
 

@@ -34,21 +34,24 @@ from autograder.student.practice_functions import tried_out
 _NUMBER = re.compile(r"(?<![\w.])\d[\d,_]*(?:\.\d+)?(?![\w]|\.\d)")
 
 
-def helping_problems(
-    assignment: Assignment, exercise: Exercise, pool: Sequence[dict[str, Any]]
-) -> list[str]:
+def helping_problems(exercise: Exercise, course: str, pool: Sequence[dict[str, Any]]) -> list[str]:
     """Return what is wrong with the hints of an exercise, and with what is practised for it."""
     known = [solve(exercise, variant) for variant in pool]
     found = [
         text for number in range(len(exercise.hints)) for text in _told(exercise, number, known)
     ]
-    if exercise.hints:
-        # Not by the name of the file, in which sentences about known mistakes may stand.
-        secrets = leaks(assignment, {"hints.json": json.dumps(exercise.hints).encode()})
-        found += [f"a hint gives it away: {said}" for said in secrets]
     if exercise.twin is not None:
-        found += [f"its practice: {text}" for text in _twin(assignment, exercise, known)]
+        found += [f"its practice: {text}" for text in _twin(course, exercise, known)]
     return [*found, *_tried(exercise), *_stated(exercise)]
+
+
+def told_problems(assignment: Assignment, exercise: Exercise) -> list[str]:
+    """Return what the hints of an exercise give away of an assignment's references."""
+    if not exercise.hints:
+        return []
+    # Not by the name of the file, in which sentences about known mistakes may stand.
+    secrets = leaks(assignment, {"hints.json": json.dumps(exercise.hints).encode()})
+    return [f"a hint gives it away: {said}" for said in secrets]
 
 
 def _stated(exercise: Exercise) -> Iterator[str]:
@@ -128,15 +131,15 @@ def _stands(part: Part, known: Any, value: object, hint: str, numbers: set[float
     return str(raw) if part.answer.tells(hint, raw) else ""
 
 
-def _twin(assignment: Assignment, exercise: Exercise, known: Any) -> Iterator[str]:
+def _twin(course: str, exercise: Exercise, known: Any) -> Iterator[str]:
     """Yield what is wrong with an exercise that is practised in place of another."""
     twin = exercise.twin
     assert twin is not None
     try:
-        if practised(exercise, assignment.course.id, known) is None:
+        if practised(exercise, course, known) is None:
             yield "nothing of it can be practised: it needs parts that values decide"
             return
-        pool = draws(twin, assignment.course.id).pool[: len(known)]
+        pool = draws(twin, course).pool[: len(known)]
     except (CourseError, ValueError) as error:
         yield str(error)
         return

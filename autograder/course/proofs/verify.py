@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import io
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
@@ -19,7 +19,7 @@ from autograder.course.proofs.follow_through import carried_problems, own_proble
 from autograder.course.proofs.function_proofs import function_problems
 from autograder.course.proofs.guessing import Guessed, earned_blindly, keep
 from autograder.course.proofs.helpers import helpers_path, helpers_problems, imports_problems
-from autograder.course.proofs.helping import helping_problems
+from autograder.course.proofs.helping import helping_problems, told_problems
 from autograder.course.proofs.odd_results import odd_result_problems
 from autograder.course.proofs.part_proofs import needed, part_problems, sample_problems, unsaid
 from autograder.course.proofs.prices import Price, part_prices
@@ -35,7 +35,8 @@ from autograder.grading.checks import grade_checks
 from autograder.grading.parts import grade_parts
 from autograder.grading.pricing import DEAREST
 
-_KEPT = "proof"
+#: What is kept: all that is proved of an exercise, and what it shows by itself.
+_KEPT, _TRIED = "proof", "tried"
 
 
 @dataclass(frozen=True)
@@ -93,29 +94,40 @@ def verify(
     Functions are tried on the inputs that the ``secret`` of a course gives, as they are graded;
     without one on those that students see. Answers are tried with so many of the ``variants``,
     by default with all. Unless all is proved ``anew``, what was proved before is not tried again
-    where nothing has changed on which that depends.
+    where nothing has changed on which that depends: what an exercise shows by itself while it is as
+    it was, the rest while its assignment is.
     """
     files = {} if exercises else data_problems(assignment.course, assignment.id)
+    asked = [secret.encode(), repr(variants).encode()]
     proofs = []
-    with Kept(assignment, _beside(assignment, secret, variants)) as kept:
+    with Kept(assignment, asked) as alone, Kept(assignment, [*asked, *_beside(assignment)]) as kept:
         for id, exercise in assignment.exercises.items():
             if exercises and id not in exercises:
                 continue
-            if isinstance(exercise, Exercise) and not anew and (known := kept.get(exercise, _KEPT)):
+            if isinstance(exercise, Broken):
+                proofs.append(Proof(assignment.id, id, problems=[exercise.message]))
+                continue
+            if not anew and (known := kept.get(exercise, _KEPT)):
                 proofs.append(replace(converted(known, Proof), before=True))
                 continue
-            proofs.append(proof := _proof(assignment, id, exercise, secret, variants))
-            if isinstance(exercise, Exercise) and not exercises and not proof.problems:
+            if not anew and (known := alone.get(exercise, _TRIED)):
+                tried = converted(known, Proof)
+            else:
+                tried = _tried(assignment, exercise, secret, variants)
+                if not tried.problems:
+                    alone.put(exercise, _TRIED, asdict(tried))
+            proofs.append(proof := _in_its_place(assignment, exercise, tried))
+            if not exercises and not proof.problems:
                 kept.put(exercise, _KEPT, asdict(proof))
     keep(assignment, [proof for proof in proofs if proof.variants])  # `generate` asks for it
     return [Proof(assignment.id, name, problems=said) for name, said in files.items()] + proofs
 
 
-def _beside(assignment: Assignment, secret: str, variants: int | None) -> list[bytes]:
+def _beside(assignment: Assignment) -> list[bytes]:
     """Hash what proofs depend on besides the exercise: stubs, and what is asked for before it."""
     files = {text_of(assignment.course, assignment.id)}
     files |= modules(assignment, assignment.sound.values())
-    return [secret.encode(), repr(variants).encode(), *map(hash_file, sorted(files))]
+    return [*map(hash_file, sorted(files))]
 
 
 def verify_helpers(course: Course) -> list[Proof]:
@@ -126,43 +138,53 @@ def verify_helpers(course: Course) -> list[Proof]:
     return [Proof(path.parent.name, path.stem, problems=helpers_problems(course))]
 
 
-def _proof(
-    assignment: Assignment, id: str, exercise: Exercise | Broken, secret: str, variants: int | None
-) -> Proof:
-    if isinstance(exercise, Broken):
-        return Proof(assignment.id, id, problems=[exercise.message])
+def _tried(assignment: Assignment, exercise: Exercise, secret: str, variants: int | None) -> Proof:
+    """Try what an exercise promises by itself, whatever stands beside it."""
     wrong = len(exercise.misconceptions)
     wrong += sum(len(part.misconceptions) for part in exercise.parts)
     sizes = (exercise.points, len(exercise.parts), len(exercise.checks), wrong)
-    proof = Proof(assignment.id, id, *sizes)
-    try:
-        drawn = all_drawn(exercise, assignment.course.id)
+    proof, course = Proof(assignment.id, exercise.id, *sizes), assignment.course.id
+    with _author_s_errors(exercise, course, proof):
+        drawn = all_drawn(exercise, course)
         guesses = earned_blindly(exercise, drawn.pool)
         hidden = _hidden(exercise, drawn)
         proof = replace(proof, variants=len(drawn.pool), hidden=hidden, guesses=guesses)
         tried = drawn.pool[:: max(1, len(drawn.pool) // variants)] if variants else drawn.pool
-        _examine(assignment, exercise, tried, secret, proof)
+        _examine(exercise, course, tried, secret, proof)
+    return proof
+
+
+def _in_its_place(assignment: Assignment, exercise: Exercise, tried: Proof) -> Proof:
+    """Add what is wrong with an exercise in this assignment: with its stub, and what is before."""
+    folder, course = assignment.course.root / "reference" / assignment.id, assignment.course.id
+    found = Proof(assignment.id, exercise.id)
+    with _author_s_errors(exercise, course, found):
+        variant = all_drawn(exercise, course, 1).pool[0]
+        found.problems.extend(imports_problems(folder / f"{exercise.id}.py"))
+        found.problems.extend(_stub_earns(assignment, exercise, variant))
+        found.problems.extend(building_problems(assignment, exercise, variant))
+        found.problems.extend(told_problems(assignment, exercise))
+    return replace(tried, problems=list(dict.fromkeys([*found.problems, *tried.problems])))
+
+
+@contextlib.contextmanager
+def _author_s_errors(exercise: Exercise, course: str, proof: Proof) -> Iterator[None]:
+    """Add what the author's code raises to the problems."""
+    try:
+        yield
     except Undecided as error:  # by drawing, which has come to an end
         draw = exercise.draw or (lambda _: {})
-        variant = dict(draw(rng_for(assignment.course.id, exercise.id, "pool")))
+        variant = dict(draw(rng_for(course, exercise.id, "pool")))
         proof.problems.extend(unsaid(exercise, variant) or [str(error)])
-    except Exception as error:  # the author's code
-        proof.problems.append(raised(exercise.id, error).removeprefix(f"{id}: "))
-    return replace(proof, problems=list(dict.fromkeys(proof.problems)))
+    except Exception as error:
+        proof.problems.append(raised(exercise.id, error).removeprefix(f"{exercise.id}: "))
 
 
 def _examine(
-    assignment: Assignment,
-    exercise: Exercise,
-    pool: list[dict[str, Any]],
-    secret: str,
-    proof: Proof,
+    exercise: Exercise, course: str, pool: list[dict[str, Any]], secret: str, proof: Proof
 ) -> None:
     """Add what is found to the proof's lists."""
     problems = proof.problems
-    folder = assignment.course.root / "reference" / assignment.id
-    problems += imports_problems(folder / f"{exercise.id}.py")
-    problems += _stub_earns(assignment, exercise, pool[0])
     for function in exercise.functions:
         own = function_problems(function, secret, proof.twins, proof.distances, proof.prices)
         # Of a function that doesn't stand by itself there is nothing to say in odd cases.
@@ -172,7 +194,6 @@ def _examine(
         (problems if nothing.too_much else proof.notes).append(str(nothing))
     problems += carried_problems(exercise, pool[0])
     problems += own_problems(exercise, pool[0])
-    problems += building_problems(assignment, exercise, pool[0])
     problems += asked_problems(exercise, pool[0])
     problems += unlike_problems(exercise)
     if dear := {p.misconception: p.fatal for p in proof.prices if p.fatal and p.share > DEAREST}:
@@ -188,7 +209,7 @@ def _examine(
         drawn = bool(needed(exercise, part) & pool[0].keys())
         problems += part_problems(exercise, part, pool if drawn else pool[:1])
         proof.twins.extend(part_twins(exercise, part, pool if drawn else pool[:1]))
-    problems += helping_problems(assignment, exercise, pool)
+    problems += helping_problems(exercise, course, pool)
     for distance in proof.distances:
         (problems if distance.narrow else proof.notes).append(str(distance))
     problems += [str(hidden) for hidden in proof.hidden if hidden.released]
