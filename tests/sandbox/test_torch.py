@@ -73,6 +73,28 @@ def test_who_uses_no_compiler_waits_for_none():
         assert session.read("there") is False
 
 
+@pytest.mark.parametrize(
+    "use",
+    [
+        "torch.func.functional_call(layer, names, x)",
+        "from torch.func import functional_call",
+        "without = ('scaled_dot_product', 'flex_attention')",
+    ],
+)
+def test_what_only_looks_like_it_imports_no_compiler(use):
+    assert libraries_of(f"import torch\n{use}") == {"torch"}
+    assert COMPILER in libraries_of(f"import torch\n{use}\ntorch.func.grad(f)")
+
+
+def test_calling_a_layer_with_other_parameters_needs_no_compiler(zygotes):
+    source = "import sys, torch\nlayer = torch.nn.Linear(2, 2)\n"
+    source += "torch.func.functional_call(layer, dict(layer.named_parameters()), torch.ones(1, 2))"
+    with zygotes[False].session() as session:
+        run = session.execute(f"{source}\nthere = {COMPILER!r} in sys.modules")
+        assert run.healthy
+        assert session.read("there") is False
+
+
 def test_replacing_a_function_of_torch_is_still_seen(zygote):
     with zygote.session() as session:
         assert not session.execute("import torch\ntorch.manual_seed = print").healthy

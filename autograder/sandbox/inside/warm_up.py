@@ -12,7 +12,6 @@ from autograder.sandbox.wire.requests import Call, Execute, OfProcess, Read, as_
 #: and no device asked for: neither may have been in use when a process is forked.
 _TORCH = (
     "import torch, torch.utils.checkpoint, torch.utils.data",
-    "torch.func.jvp(torch.sin, (torch.zeros(2),), (torch.ones(2),))",
     "torch.func.vmap(torch.sin)(torch.zeros(2))",
     "print(torch.ones(2))",
     # Its library asks for the kind of processor in files that workers can't read.

@@ -48,6 +48,7 @@ def main(descriptor: str) -> None:
     descriptor : str
         The number of the inherited control socket.
     """
+    gc.disable()  # imports make much, and next to no garbage
     connection = socket.socket(fileno=int(descriptor))
     try:
         message, _ = control.receive(connection)
@@ -75,8 +76,8 @@ class _Zygote:
         self._jail.settle(Allowed(**beginning.allowed), beginning.data)
         os.chdir(beginning.data or "/")
         # What exists now is not looked at by the workers' collectors, so its pages stay shared.
-        gc.collect()
         gc.freeze()
+        gc.enable()
 
     def serve(self) -> None:
         while True:
@@ -225,6 +226,7 @@ def _import(modules: Sequence[str], also: Sequence[str]) -> tuple[Shell, worker.
         sys.modules["torch"].set_num_threads(1)
         tools = (f"autograder.sandbox.meters.{name}" for name in worker.TorchTools._fields)
         torch = worker.TorchTools(*map(importlib.import_module, tools))
+    gc.freeze()  # IPython, put back, collects: half a million objects of torch would be looked at
     warm_up(shell)
     return shell, torch
 
