@@ -50,6 +50,14 @@ A = "a02_attention_by_hand"
 PORT = 8786
 HOSTS = "ag-bench"  # begins the names of what `ip` makes, and of nothing else
 PARTS = ("side_by_side", "sleeping", "killed")
+#: The same program, which sends no two jobs at once.
+SINGLY = [
+    sys.executable,
+    "-c",
+    "from autograder.course.graders import batches; batches._MOST = 1; "
+    "from autograder.cli import main; main()",
+]
+WIDTHS = (1, 4, 16, 64, 256)  # numbers of workers that sleep
 SAMPLE = 60  # submissions by which the time of a job is known
 _TICK = os.sysconf("SC_CLK_TCK")
 
@@ -121,9 +129,13 @@ class Machines:
     def _scheduler(self) -> subprocess.Popen[bytes]:
         command = [sys.executable, "-m", "distributed.cli.dask_scheduler", "--no-dashboard"]
         command += ["--host", self.host, "--port", str(PORT), "--protocol", "tls"]
-        for option, name in (("ca-file", "ca"), ("cert", "cert"), ("key", "key")):
-            command.append(f"--tls-{option}={self.keys / name}.pem")
-        return self.start(command, "scheduler")
+        return self.start([*command, *self.certificates], "scheduler")
+
+    @property
+    def certificates(self) -> list[str]:
+        """Dask's options for an encrypted connection."""
+        names = {"ca-file": "ca", "cert": "cert", "key": "key"}
+        return [f"--tls-{option}={self.keys / name}.pem" for option, name in names.items()]
 
     def _worker(self, number: int) -> subprocess.Popen[bytes]:
         command = [*self._on[number], *AUTOGRADER, "worker", self.address, "--processes", "1"]
@@ -156,10 +168,10 @@ def _mb(pid: int) -> float:
     return int(fields["VmHWM"].split()[0]) / 1024
 
 
-def asking(root: Path, *options: str) -> subprocess.Popen[bytes]:
+def asking(root: Path, *options: str, singly: bool = False) -> subprocess.Popen[bytes]:
     """Grade a course; what is said stands in a file beside it."""
     with said(root).open("wb") as log:
-        command = [*AUTOGRADER, "grade", A, *options]
+        command = [*(SINGLY if singly else AUTOGRADER), "grade", A, *options]
         return subprocess.Popen(command, cwd=root, stdout=log, stderr=subprocess.STDOUT)
 
 
@@ -167,9 +179,9 @@ def said(root: Path) -> Path:
     return root.with_suffix(".said")
 
 
-def watched(root: Path, *options: str) -> dict[str, float]:
+def watched(root: Path, *options: str, singly: bool = False) -> dict[str, float]:
     """Grade a course to the end; return seconds, processor seconds and the most memory."""
-    process = asking(root, *options)
+    process = asking(root, *options, singly=singly)
     began, used, most = time.monotonic(), 0.0, 0.0
     while process.poll() is None:
         try:
@@ -295,31 +307,35 @@ def answers(origin: Path, folder: Path, factor: float) -> tuple[Path, list[float
     found = []
     for result in grade_class(course, submissions(course, A), GradingOptions(jobs=1)):
         assert isinstance(result, Graded)
-        found.append((result.grade.runtime["seconds"] * factor, result))
+        result.grade.runtime["seconds"] *= factor
+        found.append((result.grade.runtime["seconds"], result))
     shutil.rmtree(course.root)
     path = folder / "answers.pickle"
     path.write_bytes(pickle.dumps(found[1:]))  # the first one waits for imports
     return path, [seconds for seconds, _ in found[1:]]
 
 
-def sleeping(origin: Path, folder: Path, width: int, jobs: int) -> dict[str, float]:
+def sleeping(
+    origin: Path, folder: Path, width: int, jobs: int, *, singly: bool = False
+) -> dict[str, float]:
     """Grade so many submissions with so many workers that sleep."""
     root = part_of(origin, folder / "sleeping", jobs)
     times = Path(tempfile.mkdtemp(dir=folder))
     os.environ[TIMES] = str(times)
     processes = min(width, 4)
     module = [sys.executable, "-m", "distributed.cli.dask_worker"]
-    options = ["--nthreads", str(width // processes), "--no-dashboard"]
+    options = ["--nworkers", str(processes), "--nthreads", str(width // processes)]
+    options += ["--no-dashboard"]
     options += ["--preload", str(Path(__file__).with_name("sleeping.py"))]
     with Machines(folder, "127.0.0.1", []) as machines:
         worker = machines.start(
-            [*module, machines.address, "--nworkers", str(processes), *options],
+            [*module, machines.address, *options, *machines.certificates],
             "sleeping",
         )
         try:
-            time.sleep(10)  # all of them are there
+            _until_there(folder / "sleeping.log", processes)
             before = _seconds(machines.scheduler.pid)
-            cost = watched(root, *machines.asked)
+            cost = watched(root, *machines.asked, singly=singly)
             scheduler = _seconds(machines.scheduler.pid) - before
         finally:
             _kill(worker)
@@ -330,7 +346,9 @@ def sleeping(origin: Path, folder: Path, width: int, jobs: int) -> dict[str, flo
     done = len(records(root))
     if done != len(list((root / "submitted").glob(f"*/{A}"))):
         sys.exit(f"{done} records, and {said(root).read_text()[-2000:]}")
-    shutil.rmtree(root)
+    for path in (root, times, folder / "keys"):
+        shutil.rmtree(path)
+    (folder / "sleeping.log").unlink()
     progress(f"{width} workers: {done} of {len(spans)} jobs in {ended - began:.1f} s")
     return {
         "jobs": done,
@@ -338,21 +356,36 @@ def sleeping(origin: Path, folder: Path, width: int, jobs: int) -> dict[str, flo
         "jobs_a_second": round(done / (ended - began), 1),
         "efficiency": round(slept / len(spans) * done / width / (ended - began), 3),
         "asker_busy": round(cost["cpu"] / cost["seconds"], 2),
+        "asker_cpu_ms_a_job": round(1000 * cost["cpu"] / done, 2),
         "asker_mb": round(cost["mb"], 1),
         "scheduler_busy": round(scheduler / cost["seconds"], 2),
     }
 
 
+def _until_there(log: Path, workers: int) -> None:
+    """Wait until so many Dask workers have reached the scheduler."""
+    while log.read_text().count("Registered to:") < workers:
+        time.sleep(0.5)
+
+
 def asleep(origin: Path, part: Path, folder: Path) -> dict[str, Any]:
-    """Try several numbers of workers, with jobs as they are and ten times as long."""
-    found = {}
-    for factor in (1, 10):
+    """Try several numbers of workers, with jobs in batches and singly, short and ten times as long.
+
+    Beside these stands the machine's load before and after: what else runs makes all of it slower.
+    """
+    found: dict[str, Any] = {"load": [round(os.getloadavg()[0], 1)]}
+    jobs = len(list((origin / "submitted").iterdir()))
+    for factor, widths in ((1, WIDTHS), (10, WIDTHS[-2:])):
         path, seconds = answers(part, folder, factor)
         os.environ[ANSWERS] = str(path)
-        jobs = len(list((origin / "submitted").iterdir()))
         found[f"jobs of {statistics.mean(seconds):.2g} s"] = {
-            width: sleeping(origin, folder, width, min(jobs, 100 * width)) for width in (8, 64, 256)
+            width: {
+                name: sleeping(origin, folder, width, min(jobs, 100 * width), singly=singly)
+                for name, singly in (("in batches", False), ("singly", True))
+            }
+            for width in widths
         }
+    found["load"].append(round(os.getloadavg()[0], 1))
     return found
 
 

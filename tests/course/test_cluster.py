@@ -19,6 +19,7 @@ from autograder.course.classes.classroom import grade_class
 from autograder.course.classes.simulate import simulate
 from autograder.course.config import Course, CourseError
 from autograder.course.graders import cluster
+from autograder.course.graders.batches import Pace
 from autograder.course.graders.cluster import Cluster
 from autograder.course.graders.messages import SECRET
 from autograder.course.graders.serial import Serial
@@ -235,11 +236,20 @@ def test_a_run_that_has_lost_its_last_worker_ends_with_a_sentence(
 
 
 @pytest.mark.parametrize("fault", ["os._exit(1)", "1 / 0"])
-def test_who_ends_workers_is_withheld_and_nobody_else(course, work, address, tmp_path, fault):
-    victim = work[1].student
-    first = "import os\nreal = station.Station.grade\n"
+@pytest.mark.parametrize(("class_size", "victim"), [(4, 1), (14, 12)], ids=["alone", "in a batch"])
+def test_who_ends_workers_is_withheld_and_nobody_else(
+    course, address, tmp_path, monkeypatch, fault, class_size, victim
+):
+    monkeypatch.setattr(Pace, "took", lambda self, _: self._seconds.append(0.1))
+    simulate(course, A, class_size)
+    work = submissions(course, A)
+    victim = work[victim].student
+    first = "import os\nreal, batch = station.Station.grade, station.unpacked_jobs\n"
     first += f"station.Station.grade = lambda s, job: {fault} if job.student == {victim!r} "
     first += "else real(s, job)\n"
+    first += "def unpacked(*a):\n    jobs = batch(*a)\n"
+    first += f"    open({str(tmp_path / 'sizes')!r}, 'a').write(f'{{len(jobs)}}\\n')\n"
+    first += "    return jobs\nstation.unpacked_jobs = unpacked\n"
     with worker(tmp_path, address, first=first):
         found = grade(course, work, address)
     right = here(course, work)
@@ -248,6 +258,8 @@ def test_who_ends_workers_is_withheld_and_nobody_else(course, work, address, tmp
     }
     items = [item for exercise in found[victim]["exercises"] for item in exercise["items"]]
     assert {item["status"] for item in items} == {"errored"}
+    sizes = [int(size) for size in (tmp_path / "sizes").read_text().split()]
+    assert (max(sizes) > 1) == (class_size > 4)
 
 
 BOMBS = """

@@ -88,7 +88,7 @@ def test_what_cannot_be_read_travels_as_a_sentence(course, work):
 class Fragile:
     """Graders that are lost by the second submission, and by what was barred not yet."""
 
-    width, judging = 2, "fall.time"
+    room, judging = 4, "fall.time"
 
     def __init__(self, done, knows):
         self.done, self.judging = done, "fall.time" if knows else ""
@@ -97,6 +97,9 @@ class Fragile:
         return self
 
     def __exit__(self, *exception):
+        pass
+
+    def finish(self):
         pass
 
     def submit(self, job):

@@ -13,10 +13,10 @@ from autograder.course.graders.messages import (
     SECRET,
     Forged,
     Meeting,
-    packed_grade,
-    packed_job,
-    unpacked_grade,
-    unpacked_job,
+    packed_grades,
+    packed_jobs,
+    unpacked_grades,
+    unpacked_jobs,
 )
 from autograder.course.graders.tls import certificates, make_certificates
 from autograder.course.limits import check_limits
@@ -29,6 +29,7 @@ from autograder.grading.results import ExerciseGrade, Grade, Item, Status
 HONEST = Meeting("a" * 32, "b" * 32, "tls://10.0.0.2:1")
 KEY = b"k" * 32
 JOB = Job("ada", "m01", key="k", content=b"\x00\xff{}", notices=("a",), runs={"r": b"\x01"})
+OTHER = replace(JOB, student="ben", looks=(("fall", "time"),))
 ITEM = Item("part", "A part.", Status.PARTIAL, 0.5, 1.0, "note", "Half \ud800 of it.")
 GRADE = Grade("m01", "ada", "A", [ExerciseGrade.of("e", [ITEM])], ["a notice"], {"seconds": 1.0})
 GRADED = Graded(GRADE, {"cells": [{"source": "x = float('nan')"}]}, "k", {"r": b"\x01"})
@@ -127,8 +128,9 @@ def test_no_stranger_has_it_forget_a_course(worker, monkeypatch):
 
 def test_jobs_and_grades_come_as_they_were():
     """The control of what follows."""
-    assert unpacked_job(packed_job(JOB, KEY), KEY) == JOB
-    found = unpacked_grade(packed_grade(GRADED, KEY), KEY)
+    assert unpacked_jobs(packed_jobs([JOB, OTHER], KEY), KEY) == [JOB, OTHER]
+    found, none = unpacked_grades(packed_grades([GRADED, None], KEY), KEY)
+    assert none is None
     assert found == replace(GRADED, grade=found.grade)
     assert found.grade.to_json() == GRADE.to_json()
 
@@ -151,10 +153,10 @@ FORGED = {
     "nothing": b"",
     "a short seal": b"x",
     "a seal alone": b"x" * 32,
-    "with another key": packed_grade(GRADED, b"other"),
-    "a job for a grade": packed_job(JOB, KEY),
-    "a byte more": packed_grade(GRADED, KEY) + b"x",
-    "a byte changed": packed_grade(GRADED, KEY)[:-1] + b"\x00",
+    "with another key": packed_grades([GRADED], b"other"),
+    "jobs for grades": packed_jobs([JOB], KEY),
+    "a byte more": packed_grades([GRADED], KEY) + b"x",
+    "a byte changed": packed_grades([GRADED], KEY)[:-1] + b"\x00",
     "text": "x",
     "an object": Bomb(),
     "None": None,
@@ -164,23 +166,23 @@ FORGED = {
 @pytest.mark.parametrize("what", FORGED)
 def test_what_is_forged_is_no_grade(what):
     with pytest.raises(Forged):
-        unpacked_grade(FORGED[what], KEY)
+        unpacked_grades(FORGED[what], KEY)
 
 
 def sealed(body):
     from autograder.course.graders import messages
 
-    return messages._sealed(body, KEY, b"grade")
+    return messages._sealed(body, KEY, b"grades")
 
 
 @pytest.mark.parametrize(
     "body",
-    [b"", b"[]", b"{}", b'{"grade": {}}', b"[" * 100_000, pickle.dumps(Bomb())],
+    [b"", b"[1]", b"{}", b'[{"grade": {}}]', b"[" * 100_000, pickle.dumps(Bomb())],
     ids=["nothing", "a list", "empty", "half", "deep", "a pickle"],
 )
 def test_what_is_sealed_and_no_grade_is_none(body):
     with pytest.raises((ValueError, RecursionError)):
-        unpacked_grade(sealed(body), KEY)
+        unpacked_grades(sealed(body), KEY)
 
 
 def test_a_grade_that_unpacks_without_end_is_stopped(monkeypatch):
@@ -188,7 +190,7 @@ def test_a_grade_that_unpacks_without_end_is_stopped(monkeypatch):
 
     monkeypatch.setattr(messages, "_LARGEST", 1 << 16)
     with pytest.raises(Forged, match="too large"):
-        unpacked_grade(sealed(bytes(1 << 20)), KEY)
+        unpacked_grades(sealed(bytes(1 << 20)), KEY)
 
 
 OPEN = ["tcp://10.0.0.1:1", "tcp://example.org:1", "tcp://0.0.0.0:1", "tcp://127.0.0.1.nip.io:1"]

@@ -27,8 +27,11 @@ class Graders(Protocol):
     """
 
     @property
-    def width(self) -> int:
-        """How many jobs they do at the same time; that may change, as machines come and go."""
+    def room(self) -> int:
+        """How many jobs they take at once: those that they do, and the next ones.
+
+        That may change, as machines come and go.
+        """
 
     @property
     def judging(self) -> str:
@@ -44,6 +47,9 @@ class Graders(Protocol):
         Where its grader is lost, the future raises a ``BrokenExecutor``, and all others are lost
         with it; or `EndsGraders`, if this job is known to be the reason.
         """
+
+    def finish(self) -> None:
+        """Be told that no other job comes: what was held back for them is not, any more."""
 
     def __enter__(self) -> Self: ...
 

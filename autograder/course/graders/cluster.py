@@ -23,8 +23,9 @@ from distributed import Client, fire_and_forget
 
 from autograder.course.config import Course, CourseError
 from autograder.course.graders import EndsGraders
+from autograder.course.graders.batches import Batch, Pace
 from autograder.course.graders.greeting import GreetedWorker, greeted
-from autograder.course.graders.messages import SECRET, packed_job, unpacked_grade
+from autograder.course.graders.messages import SECRET, packed_jobs, unpacked_grades
 from autograder.course.graders.plain_reading import read_plainly
 from autograder.course.graders.station import grade, leave
 from autograder.course.graders.tls import certificates, encrypted, security
@@ -33,7 +34,8 @@ from autograder.course.submissions.grade import Graded
 from autograder.course.submissions.grading_options import DEFAULT, GradingOptions
 from autograder.course.submissions.job import Job
 
-_AHEAD = 2  # jobs for each grader, one of them on its way
+_AHEAD = 2  # batches for each grader, one of them on its way
+_IN_MEMORY = 1000  # jobs at most: more of short ones than one asker enters in a second
 _LOOK = 0.5  # seconds from one look at the workers to the next
 _CONNECT = 20.0  # seconds to reach the scheduler
 _FIRST = 60.0  # seconds to wait for the first worker
@@ -53,7 +55,6 @@ class _Task:
     job: Job
     future: Future[Graded]
     failures: int = 0
-    there: Any = None  # Dask's future of it
 
 
 class Cluster:
@@ -94,6 +95,9 @@ class Cluster:
         self._refused: dict[str, str] = {}
         self._tasks: dict[int, _Task] = {}
         self._waiting: deque[int] = deque()
+        self._suspects: deque[int] = deque()  # that a worker was lost with
+        self._pace = Pace()
+        self._more = True  # jobs will come
         self._lock = threading.RLock()
         self._closing = threading.Event()
         self._gone: list[str] = []  # addresses of workers that were lost
@@ -123,9 +127,9 @@ class Cluster:
         self._closing.set()
         self._attendant.join()
         with contextlib.suppress(Exception):  # those that are gone have nothing to forget
-            for task in self._tasks.values():
-                if task.there is not None:
-                    task.there.cancel()
+            for worker in self._workers.values():
+                for batch in list(worker.running):
+                    batch.there.cancel()
             forgotten = [
                 self._client.submit(
                     leave, self._bundle.digest, worker.proof, workers=[worker.address], pure=False
@@ -139,10 +143,14 @@ class Cluster:
         self._client.close()
 
     @property
-    def width(self) -> int:
-        """How many jobs are done at once, by those workers that are ready now."""
+    def room(self) -> int:
+        """What those workers take that are ready now, and a batch more for each, to be cut up."""
         with self._lock:
-            return max(1, sum(worker.width for worker in self._workers.values()))
+            return min((_AHEAD + 1) * self._graders * self._pace.most, _IN_MEMORY)
+
+    @property
+    def _graders(self) -> int:
+        return max(1, sum(worker.width for worker in self._workers.values()))
 
     @property
     def notes(self) -> list[str]:
@@ -165,64 +173,73 @@ class Cluster:
             self._hand_out()
         return future
 
+    def finish(self) -> None:
+        """Be told that no other job comes: batches need not be full any more."""
+        with self._lock:
+            self._more = False
+            self._hand_out()
+
     def _fit(self) -> list[GreetedWorker]:
         return [worker for worker in self._workers.values() if worker.width]
 
     def _hand_out(self) -> None:
         """Give waiting jobs to workers that have room; a suspect gets a worker for itself."""
-        left: deque[int] = deque()
-        while self._waiting:
-            number = self._waiting.popleft()
-            task = self._tasks[number]
-            alone = task.failures > 0
-            free = [w for w in self._fit() if self._room(w, alone)]
-            if not free:
-                left.append(number)
-                continue
+        while self._suspects and (idle := [w for w in self._fit() if not w.running]):
+            self._send(idle[0], [self._suspects.popleft()])
+        while self._waiting and (free := [w for w in self._fit() if self._room(w)]):
+            more = self._more and any(worker.running for worker in self._fit())
+            size = self._pace.size(len(self._waiting), graders=self._graders, more=more)
+            if not size:
+                return
             worker = min(free, key=lambda worker: len(worker.running) / worker.width)
-            worker.running.add(number)
-            task.there = self._client.submit(
-                grade,
-                self._bundle.digest,
-                worker.proof,
-                packed_job(task.job, worker.seal),
-                key=f"{task.job.assignment}-{secrets.token_hex(8)}",  # as the dashboard groups them
-                workers=[worker.address],
-                pure=False,
-                retries=0,
-            )
-            task.there.add_done_callback(
-                lambda done, number=number, seal=worker.seal: self._done(number, done, seal)
-            )
-        self._waiting = left
+            self._send(worker, [self._waiting.popleft() for _ in range(size)])
 
-    def _room(self, worker: GreetedWorker, alone: bool) -> bool:
-        if alone:
-            return not worker.running
-        suspects = any(self._tasks[number].failures for number in worker.running)
-        return not suspects and len(worker.running) < _AHEAD * worker.width
+    def _send(self, worker: GreetedWorker, numbers: Sequence[int]) -> None:
+        jobs = [self._tasks[number].job for number in numbers]
+        batch = Batch(numbers)
+        worker.running.add(batch)
+        batch.there = self._client.submit(
+            grade,
+            self._bundle.digest,
+            worker.proof,
+            packed_jobs(jobs, worker.seal),
+            key=f"{jobs[0].assignment}-{secrets.token_hex(8)}",  # as the dashboard groups them
+            workers=[worker.address],
+            pure=False,
+            retries=0,
+        )
+        batch.there.add_done_callback(lambda there: self._done(worker, batch, there))
 
-    def _done(self, number: int, there: Any, seal: bytes) -> None:
-        """Fetch a result, in a thread of Dask's; it may still be lost with its worker."""
+    def _room(self, worker: GreetedWorker) -> bool:
+        alone = any(self._tasks[batch.numbers[0]].failures for batch in worker.running)
+        return not alone and len(worker.running) < _AHEAD * worker.width
+
+    def _done(self, worker: GreetedWorker, batch: Batch, there: Any) -> None:
+        """Fetch what came of a batch, in a thread of Dask's; it may be lost with its worker."""
+        found: list[Graded | None] = []
         try:
-            result: Graded | None = unpacked_grade(there.result(), seal)
+            found = unpacked_grades(there.result(), worker.seal)
         except CancelledError:
             return  # its worker or the connection is lost: `_attend` gives it to another
-        except Exception:  # a worker's own, or no grade of its: it may go well elsewhere
-            result = None
+        except Exception:  # a worker's own, or no grades of its: it may go well elsewhere
+            pass
+        if len(found) != len(batch.numbers):
+            found = [None] * len(batch.numbers)
+        results = []
         with self._lock:
-            task = self._tasks.get(number)
-            if task is None or task.there is not there:
+            if batch not in worker.running:
                 return
-            for worker in self._workers.values():
-                worker.running.discard(number)
-            if result is None:
-                self._again(number)
-            else:
-                del self._tasks[number]
+            worker.running.discard(batch)
+            for number, graded in zip(batch.numbers, found, strict=True):
+                if graded is None:
+                    self._again(number)
+                else:
+                    results.append((self._tasks.pop(number).future, graded))
+                    if seconds := graded.grade.runtime.get("seconds"):
+                        self._pace.took(seconds)
             self._hand_out()
-        if result is not None:
-            task.future.set_result(result)
+        for future, graded in results:
+            future.set_result(graded)
 
     def _attend(self) -> None:
         """Look who came and who went, until this is closed."""
@@ -243,6 +260,7 @@ class Cluster:
                 new = known.keys() - self._workers.keys() - self._refused.keys()
                 for address in new:
                     self._workers[address] = GreetedWorker(address)
+                self._hand_out()
                 if self._fit() or not self._tasks:
                     manned = time.monotonic()
             if time.monotonic() - manned > _UNMANNED:
@@ -282,15 +300,16 @@ class Cluster:
         return asked.result(timeout=_FIRST)
 
     def _lost(self, worker: GreetedWorker) -> None:
-        """Give a lost worker's jobs to others.
+        """Give a lost worker's jobs to others, one by one.
 
         More than it was doing were on their way to it, so the first time says little about a job.
         """
         self._gone.append(worker.address)
-        for number in worker.running:
-            if there := self._tasks[number].there:
-                there.cancel()
-            self._again(number)
+        lost, worker.running = worker.running, set()
+        for batch in lost:
+            batch.there.cancel()
+            for number in batch.numbers:
+                self._again(number)
         self._hand_out()
 
     def _recover(self) -> None:
@@ -300,24 +319,19 @@ class Cluster:
         asked for, and what was on its way never arrives. That is no fault of a job's.
         """
         for worker in self._workers.values():
-            for number in list(worker.running):
-                task = self._tasks.get(number)
-                if task is None or task.there is None or task.there.status in _CALLED_OFF:
-                    worker.running.discard(number)
-        held = {number for worker in self._workers.values() for number in worker.running}
-        if astray := self._tasks.keys() - held - set(self._waiting):
-            for number in astray:
-                self._tasks[number].there = None
-            self._waiting.extend(sorted(astray))
-            self._hand_out()
+            for batch in list(worker.running):
+                if batch.there.status in _CALLED_OFF:
+                    worker.running.discard(batch)
+                    for number in batch.numbers:
+                        suspect = self._tasks[number].failures
+                        (self._suspects if suspect else self._waiting).append(number)
 
     def _again(self, number: int) -> None:
         """Have a job done again, by a worker that does nothing beside it; but not for ever."""
         task = self._tasks[number]
-        task.there = None
         task.failures += 1
         if task.failures < _FAILURES:
-            self._waiting.append(number)
+            self._suspects.append(number)
         else:
             del self._tasks[number]
             task.future.set_exception(EndsGraders())
@@ -347,3 +361,6 @@ class Cluster:
                 task.future.set_exception(CourseError(self._ended))
             self._tasks.clear()
             self._waiting.clear()
+            self._suspects.clear()
+            for worker in self._workers.values():
+                worker.running.clear()

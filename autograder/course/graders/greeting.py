@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from autograder.course.config import CourseError
+from autograder.course.graders.batches import Batch
 from autograder.course.graders.messages import SECRET, Meeting, fresh
 from autograder.course.graders.station import meet, stand
 from autograder.course.submissions.bundle import Bundle
@@ -22,13 +23,15 @@ class GreetedWorker:
         How many jobs it does at once; 0 until it is ready.
     proof, seal
         What it knows us by, and the key of what is said to it.
+    running
+        What it was asked for and has not answered.
     """
 
     address: str
     width: int = 0
     proof: str = ""
     seal: bytes = b""
-    running: set[int] = field(default_factory=set)
+    running: set[Batch] = field(default_factory=set)
 
 
 def greeted(

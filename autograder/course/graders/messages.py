@@ -11,6 +11,7 @@ import hmac
 import os
 import secrets
 import zlib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -80,28 +81,36 @@ class _Returned:
     runs: dict[str, bytes]
 
 
-def packed_job(job: Job, key: bytes) -> bytes:
-    """Return a job as it travels."""
-    return _sealed(encoded(job), key, b"job")
+def packed_jobs(jobs: Sequence[Job], key: bytes) -> bytes:
+    """Return jobs as they travel."""
+    return _sealed(encoded(jobs), key, b"jobs")
 
 
-def unpacked_job(content: bytes, key: bytes) -> Job:
-    """Read it, or raise ValueError."""
-    return decoded(_unsealed(content, key, b"job"), Job)
+def unpacked_jobs(content: bytes, key: bytes) -> list[Job]:
+    """Read them, or raise ValueError."""
+    return decoded(_unsealed(content, key, b"jobs"), list[Job])
 
 
-def packed_grade(graded: Graded, key: bytes) -> bytes:
-    """Return a grade as it travels."""
-    parts = graded.grade.to_json(), graded.notebook, graded.key, dict(graded.runs)
-    return _sealed(encoded(_Returned(*parts)), key, b"grade")
+def packed_grades(found: Sequence[Graded | None], key: bytes) -> bytes:
+    """Return grades as they travel; None where a job came to nothing."""
+    return _sealed(
+        encoded([_returned(graded) if graded else None for graded in found]), key, b"grades"
+    )
 
 
-def unpacked_grade(content: object, key: bytes) -> Graded:
-    """Read it, or raise ValueError."""
+def unpacked_grades(content: object, key: bytes) -> list[Graded | None]:
+    """Read them, or raise ValueError."""
     if type(content) is not bytes:
-        raise Forged("a grade that is no bytes")
-    found = decoded(_unsealed(content, key, b"grade"), _Returned)
-    return Graded(Grade.from_json(found.grade), found.notebook, found.key, found.runs)
+        raise Forged("grades that are no bytes")
+    found = decoded(_unsealed(content, key, b"grades"), list[_Returned | None])
+    return [
+        Graded(Grade.from_json(one.grade), one.notebook, one.key, one.runs) if one else None
+        for one in found
+    ]
+
+
+def _returned(graded: Graded) -> _Returned:
+    return _Returned(graded.grade.to_json(), graded.notebook, graded.key, dict(graded.runs))
 
 
 def _sealed(content: bytes, key: bytes, kind: bytes) -> bytes:

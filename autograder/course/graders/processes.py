@@ -13,6 +13,8 @@ from autograder.course.graders.pool import Pool
 from autograder.course.submissions.grade import Graded
 from autograder.course.submissions.job import Job
 
+_AHEAD = 2  # jobs for each process
+
 
 class Processes:
     """A pool's processes, while they grade one course.
@@ -43,9 +45,9 @@ class Processes:
         self._opened.__exit__(*exception)  # type: ignore[arg-type]
 
     @property
-    def width(self) -> int:
-        """How many submissions are graded at the same time."""
-        return self._pool.width
+    def room(self) -> int:
+        """Each process has the submission that it grades, and the next one."""
+        return _AHEAD * self._pool.width
 
     @property
     def judging(self) -> str:
@@ -58,6 +60,9 @@ class Processes:
         self._pending.add(future)
         future.add_done_callback(self._pending.discard)
         return future
+
+    def finish(self) -> None:
+        """Hold nothing back."""
 
 
 def sharing(pool: Pool) -> Callable[[Course], Open]:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Future, wait
+from concurrent.futures import BrokenExecutor, Future
+from queue import SimpleQueue
 
 from autograder.course.graders import EndsGraders, Graders
 from autograder.course.submissions.grade import Graded
 from autograder.course.submissions.job import Job
-
-_AHEAD = 2  # jobs for each grader: the one that it does, and the next one
 
 
 class GraderLost(Exception):
@@ -31,21 +30,28 @@ def scheduled(
         If a grader ended.
     """
     running: dict[Future[Graded], Job] = {}
+    done: SimpleQueue[Future[Graded]] = SimpleQueue()
     sent: Job | None = None
+    more = True
     try:
         while True:
-            while len(running) < _AHEAD * graders.width and (sent := next(jobs, None)):
-                running[graders.submit(sent)] = sent
+            while more and len(running) < graders.room:
+                if sent := next(jobs, None):
+                    future = graders.submit(sent)
+                    running[future] = sent
+                    future.add_done_callback(done.put)
+                else:
+                    more = False
+                    graders.finish()
             sent = None
             if not running:
                 return
-            done, _ = wait(running, return_when=FIRST_COMPLETED)
-            for future in done:
-                try:
-                    graded = future.result()
-                except EndsGraders:
-                    graded = lose(running[future])
-                del running[future]
-                yield graded
+            future = done.get()
+            try:
+                graded = future.result()
+            except EndsGraders:
+                graded = lose(running[future])
+            del running[future]
+            yield graded
     except BrokenExecutor as error:
         raise GraderLost([*running.values(), *([sent] if sent else [])]) from error

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import multiprocessing
 import os
 import shutil
@@ -20,8 +21,8 @@ from autograder.course.graders.messages import (
     SECRET,
     Meeting,
     fresh,
-    packed_grade,
-    unpacked_job,
+    packed_grades,
+    unpacked_jobs,
 )
 from autograder.course.graders.pool import Pool
 from autograder.course.graders.processes import Processes
@@ -32,6 +33,8 @@ from autograder.course.submissions.grading_options import GradingOptions
 from autograder.course.submissions.job import Job
 from autograder.course.submissions.packages import demand_packages
 from autograder.sandbox import probe
+
+_LOG = logging.getLogger(__name__)
 
 
 class Station:
@@ -124,10 +127,22 @@ def stand(
         return ""
 
 
-def grade(digest: str, proof: str, job: bytes) -> bytes:
-    """Grade one packed job of who has proved himself so; return the packed grade."""
+def grade(digest: str, proof: str, jobs: bytes) -> bytes:
+    """Grade packed jobs of who has proved himself so, one by one; return the packed grades.
+
+    What comes to nothing costs none of the others its grade.
+    """
     key = _seals[proof]
-    return packed_grade(_stations[digest].grade(unpacked_job(job, key)), key)
+    station = _stations[digest]
+    return packed_grades([_grade(station, job) for job in unpacked_jobs(jobs, key)], key)
+
+
+def _grade(station: Station, job: Job) -> Graded | None:
+    try:
+        return station.grade(job)
+    except Exception:  # this machine's own: it may go well elsewhere
+        _LOG.exception("%s of %s could not be graded", job.assignment, job.student)
+        return None
 
 
 def leave(digest: str, proof: str) -> None:
