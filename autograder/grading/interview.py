@@ -19,24 +19,7 @@ from autograder.grading.ours import Ours
 from autograder.grading.proxies import Gradients, Object, held
 from autograder.grading.runs import Run, Training
 from autograder.sandbox import StudentError
-from autograder.sandbox.wire.requests import (
-    Call,
-    CallMethod,
-    CountMethod,
-    CountWork,
-    Differentiate,
-    Drop,
-    GetAttribute,
-    IsMethod,
-    Lend,
-    Make,
-    Outline,
-    Request,
-    Seed,
-    SetAttribute,
-    Time,
-    Watch,
-)
+from autograder.sandbox.wire import requests
 
 Function = Callable[..., Any]
 
@@ -78,9 +61,13 @@ class Interview:
         What is called.
     reference
         Of one of those, what it should answer.
+    made_of
+        The same, where that is what answers: what it gives may be remembered then.
     readings
         What was measured of the work, with the limits.
     """
+
+    made_of: Function
 
     def __init__(
         self,
@@ -112,7 +99,7 @@ class Interview:
 
     def __call__(self, *args: object, **kwargs: object) -> Any:
         """Call and record."""
-        return self.ask(Call(*held(args, kwargs)))
+        return self.ask(requests.Call(*held(args, kwargs)))
 
     def make(self, *args: object, **kwargs: object) -> Object:
         """Call, and leave what comes where it is: an object, to be used from here.
@@ -120,16 +107,16 @@ class Interview:
         Of a class that students write, it makes an instance.
         """
         key = next(_keys)
-        self.ask(Make(*held(args, kwargs), key))
+        self.ask(requests.Make(*held(args, kwargs), key))
         return Object(self, key, self.callee.kind)
 
     def seed(self, number: int) -> None:
         """Seed the generators that random, numpy and torch have in common for all code."""
-        self.ask(Seed(number))
+        self.ask(requests.Seed(number))
 
     def method(self, key: int, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Call a method of an object that was made."""
-        return self.ask(CallMethod(*held(args, kwargs), key, name))
+        return self.ask(requests.CallMethod(*held(args, kwargs), key, name))
 
     def gradients(self, *args: object, **kwargs: object) -> Gradients:
         """Call a function of torch tensors, and differentiate what it returns."""
@@ -139,36 +126,40 @@ class Interview:
         self, key: int | None, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> Gradients:
         """Do the same with an object that is a module."""
-        found = self.ask(Differentiate(*held(args, kwargs), key))
+        found = self.ask(requests.Differentiate(*held(args, kwargs), key))
         if not isinstance(found, dict) or found.keys() != Gradients.__annotations__.keys():
             raise StudentError("protocol", "gradients that are none")
         return Gradients(**found)
 
     def get(self, key: int, name: str) -> Any:
         """Return what an attribute of an object holds."""
-        return self.ask(GetAttribute(key, name))
+        return self.ask(requests.GetAttribute(key, name))
 
     def set(self, key: int, name: str, value: object) -> None:
         """Give an attribute of an object a value."""
-        self.ask(SetAttribute((value,), {}, key, name))
+        self.ask(requests.SetAttribute((value,), {}, key, name))
 
     def is_method(self, key: int, name: str) -> bool:
         """Say whether an attribute of an object is something to call."""
-        return self.callee.ask(IsMethod(key, name)).value is True
+        return self.callee.ask(requests.IsMethod(key, name)).value is True
 
     def measured(self, key: int, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Work:
         """Call a method of a copy of an object, and count the work."""
         args, kwargs = held(args, kwargs)
-        return self._work(CountMethod(args, kwargs, key, name), CallMethod(args, kwargs, key, name))
+        return self._work(
+            requests.CountMethod(args, kwargs, key, name),
+            requests.CallMethod(args, kwargs, key, name),
+        )
 
     def release(self) -> None:
         """Forget the objects that were made."""
-        if keys := [each.request.key for each in self.calls if isinstance(each.request, Make)]:
-            self.callee.ask(Drop(keys))
+        made = (each.request for each in self.calls)
+        if keys := [each.key for each in made if isinstance(each, requests.Make)]:
+            self.callee.ask(requests.Drop(keys))
         for other in self.borrowed.values():
             other.release()
 
-    def ask(self, request: Request) -> Any:
+    def ask(self, request: requests.Request) -> Any:
         """Ask, and remember what was asked and what came."""
         asked = apart(request)
         try:
@@ -190,9 +181,9 @@ class Interview:
         if not self.calls or self.calls[-1].modified:
             return bool(self.calls)
         last = self.calls[-1]
-        if not self.callee.isolated or not isinstance(last.request, Call) or last.raised:
+        if not self.callee.isolated or not isinstance(last.request, requests.Call) or last.raised:
             return False
-        return self.callee.ask(Lend(last.request.args, last.request.kwargs)).modified
+        return self.callee.ask(requests.Lend(last.request.args, last.request.kwargs)).modified
 
     def own(self, solution: Function) -> Interview:
         """Return an earlier function that the answer may build on, by its reference.
@@ -205,6 +196,8 @@ class Interview:
             asked = partial(Expectation, plain=annotated(solution))
             self.borrowed[solution.__name__] = other = Interview(own or solution, asked=asked)
             other.reference = solution
+            if own is None:
+                other.made_of = solution
         return self.borrowed[solution.__name__]
 
     @property
@@ -215,7 +208,7 @@ class Interview:
     @property
     def returned(self) -> list[Any]:
         """What the function returned, call by call."""
-        return [each.value for each in self.calls if isinstance(each.request, Call)]
+        return [each.value for each in self.calls if isinstance(each.request, requests.Call)]
 
     def following(self, callee: Callee | None = None) -> Interview:
         """Return a fresh interview that hands out the student's own functions."""
@@ -276,9 +269,9 @@ class Interview:
         Inconclusive
             If it fails with the meter alone, or takes too long or too much memory.
         """
-        return self._work(CountWork(args, kwargs), Call(args, kwargs))
+        return self._work(requests.CountWork(args, kwargs), requests.Call(args, kwargs))
 
-    def _work(self, metered: Request, plain: Request) -> Work:
+    def _work(self, metered: requests.Request, plain: requests.Request) -> Work:
         self.metered = True
         try:
             answer = self.callee.ask(metered)
@@ -301,7 +294,7 @@ class Interview:
             If the call fails.
         """
         self.metered = True
-        return Work(None, **self.callee.ask(Outline(shapes, dtype)).work)
+        return Work(None, **self.callee.ask(requests.Outline(shapes, dtype)).work)
 
     @property
     def clocked(self) -> bool:
@@ -310,7 +303,7 @@ class Interview:
 
     def seconds(self, *args: object, **kwargs: object) -> tuple[Any, float | None]:
         """Call and return the processor time; None for a function of our own."""
-        answer = self.callee.ask(Time(args, kwargs))
+        answer = self.callee.ask(requests.Time(args, kwargs))
         return answer.value, answer.reading
 
     def reference_seconds(self, *args: object, **kwargs: object) -> tuple[Any, float | None]:
@@ -326,7 +319,7 @@ class Interview:
             If it takes too long, or too much memory.
         """
         try:
-            answer = self.callee.ask(Watch(args, kwargs))
+            answer = self.callee.ask(requests.Watch(args, kwargs))
         except StudentError as error:
             if self.callee.isolated and _too_much(error):
                 raise Inconclusive("the memory in use could not be seen") from error

@@ -5,6 +5,7 @@ import random
 import numpy as np
 import pytest
 
+from autograder.exercise.cache import Unfamiliar, Values
 from autograder.grading.interview import Interview
 from autograder.grading.local import Local
 from autograder.grading.ours import Ours
@@ -101,3 +102,18 @@ def test_larger_answers_count_as_several_and_make_room_for_others(counted):
 def test_an_exception_where_work_is_counted_is_that_of_the_function(counted):
     with pytest.raises(StudentError, match="negative"):
         Ours(counted[0]).ask(CountWork((X - 1,), {}))
+
+
+def test_what_an_earlier_reference_gives_is_remembered_and_not_what_a_students_function_does():
+    def doubled(x):
+        return 2 * x
+
+    usual = Interview(sorted).own(doubled)
+    assert Values(usual).key == Values(Interview(sorted).own(doubled)).key
+
+    class Student(Ours):
+        def own(self, _solution):
+            return Ours(lambda x: 3 * x)
+
+    with pytest.raises(Unfamiliar):
+        Values(Interview(Student(sorted)).following().own(doubled))

@@ -1,11 +1,13 @@
 """Inputs of checks that measure are drawn once for a class, and fresh for every call."""
 
+import itertools
 from functools import partial
 
 import numpy as np
 import pytest
 
-from autograder.exercise.checks.drawn import drawing
+from autograder.exercise.checks import drawn
+from autograder.exercise.checks.drawn import drawing, right_rows
 from autograder.exercise.standing_in import replaceable, standing_in
 
 SIZES = (3, 5, 3, 3)
@@ -36,6 +38,17 @@ def test_nobody_can_change_them():
         arrays(1, [3])[0][0][0] = 1
 
 
+def test_where_not_all_has_room_what_is_asked_for_stays_until_nobody_asks(monkeypatch):
+    monkeypatch.setattr(drawn, "_inputs", drawn._Inputs())
+    monkeypatch.setattr(drawn, "_KEPT", 2 * 8 * 41)
+    monkeypatch.setattr(drawn, "_LASTING", 20)
+    submissions = [arrays(31, (40, 40, 40))[0] for _ in range(3)]
+    for first, second in itertools.pairwise(submissions):
+        assert [first[i] is second[i] for i in range(3)] == [True, True, False]
+    others = [arrays(32, (40, 40))[0] for _ in range(20)]
+    assert others[-1][0] is others[-2][0]
+
+
 def test_what_a_students_function_makes_is_not_remembered():
     twice = replaceable(lambda x: 2 * x, "twice")
 
@@ -54,3 +67,49 @@ def test_what_is_drawn_from_something_else_stays_as_it_is():
     for make in (lambda n: (np.ones(n),), lambda n: (rng.normal(size=n), ones(n))):
         with drawing(make) as drawn:
             assert drawn is make
+
+
+ASKED = []
+shift = replaceable(lambda x: x + 1, "shift")
+
+
+def rows(i, x):
+    ASKED.append(i)
+    return shift(x[i])
+
+
+def looked_at(seed, own, count=3):
+    """Look twice at the result for one input, and return what is looked at, and how it came."""
+    ASKED.clear()
+    rng = np.random.default_rng(seed)
+    with standing_in(own), drawing(lambda n: (rng.normal(size=n),)) as make:
+        args = make(500)
+        found = [right_rows(rows, args, 500, count) for _ in range(2)]
+    for places, right in found:
+        assert np.array_equal(right, own.get("shift", lambda x: x + 1)(args[0][places]))
+        assert len(places) == count
+    return found[0][0], len(ASKED)
+
+
+def test_right_rows_are_worked_out_once_for_each_input():
+    (first, worked_out), (again, remembered) = looked_at(11, {}), looked_at(11, {})
+    assert (worked_out, remembered) == (1, 0)
+    assert np.array_equal(first, again)
+    assert looked_at(11, {}, count=4)[1] == looked_at(12, {})[1] == 1
+
+
+def test_rows_are_drawn_by_chance():
+    assert len({looked_at(seed, {})[0].tobytes() for seed in range(20, 28)}) > 1
+
+
+def test_right_rows_that_a_students_function_makes_are_not_remembered():
+    looked_at(13, {})
+    assert looked_at(13, {"shift": lambda x: x + 2})[1] == 2
+    assert looked_at(13, {})[1] == 0
+
+
+def test_right_rows_of_other_inputs_are_not_remembered():
+    ASKED.clear()
+    for _ in range(2):
+        right_rows(rows, (np.ones(5),), 5, 3)
+    assert len(ASKED) == 2

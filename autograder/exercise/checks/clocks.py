@@ -10,16 +10,15 @@ from __future__ import annotations
 
 import contextlib
 import itertools
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
 
 from autograder.exercise.checks.agree import Mismatch
+from autograder.exercise.checks.drawn import Drawing, Make, Rows, right_rows
 
-Make = Callable[[int], tuple[Any, ...]]
-Rows = Callable[..., Any]
 Seconds = Callable[..., tuple[Any, float | None]]
 
 _LADDERS = ((250, 500, 1000, 2000, 5000), (16, 32, 64, 128, 256))  # the second for pure Python
@@ -34,6 +33,8 @@ _SLOWER = 1.25  # than the limit, and it is slow beyond doubt
 _CALL_SECONDS, _BUDGET = 0.6, 10.0
 _RESAMPLES = 400
 _PRECISION = {2: 5e-2, 4: 1e-3, 8: 1e-8}
+
+_of_references: dict[Hashable, float] = {}  # seconds of references, for pictures
 
 
 class Inconclusive(Exception):
@@ -80,7 +81,7 @@ class Clocked(Protocol):
 
 
 def checked(value: object, args: tuple[Any, ...], rows: Rows, n: int, *, count: int = 2) -> None:
-    """Require that rows of a result, drawn now, are right, each to the precision of its type.
+    """Require that rows of a result, drawn by chance, are right, each to the precision of its type.
 
     Where ``rows`` returns a tuple, so has the function to do, and entry by entry is compared.
 
@@ -89,8 +90,7 @@ def checked(value: object, args: tuple[Any, ...], rows: Rows, n: int, *, count: 
     Mismatch
         If one is not.
     """
-    drawn = np.sort(np.random.default_rng().choice(n, min(count, n), replace=False))
-    right = rows(drawn, *args)
+    drawn, right = right_rows(rows, args, n, count)
     if not isinstance(right, tuple):
         _compare(value, right, drawn, n, "the result")
         return
@@ -203,7 +203,7 @@ def no_slower(call: Clocked, make: Make, *, than: float = 5.0, n: int = 2000, ro
 def keep(call: Clocked, make: Make, seconds: Mapping[int, float]) -> None:
     """Keep times that a verdict rests on for a picture, with those of the reference beside them."""
     with contextlib.suppress(Exception):  # whatever goes wrong: it is a picture
-        timed = (block(call.reference_seconds, make, None, n, calls=_DRAWN_CALLS) for n in seconds)
+        timed = (_of_reference(call, make, n) for n in seconds)
         reference = [taken for taken in timed if taken is not None]
         if len(reference) == len(seconds):
             call.curve = Curve(list(seconds), list(seconds.values()), reference)
@@ -231,13 +231,24 @@ def _curve(call: Clocked, make: Make, rows: Rows, ladder: Sequence[int]) -> Curv
             if longest * (n / curve.n[-1]) ** 2 > _DRAWN_SECONDS:
                 break
         own = block(call.seconds, make, rows, n, calls=_DRAWN_CALLS)
-        reference = block(call.reference_seconds, make, None, n, calls=_DRAWN_CALLS)
+        reference = _of_reference(call, make, n)
         if own is None or reference is None:
             return None
         curve.n.append(n)
         curve.seconds.append(own)
         curve.reference.append(reference)
     return curve
+
+
+def _of_reference(call: Clocked, make: Make, n: int) -> float | None:
+    """Return the time of the reference for a picture, once for a class where its inputs are."""
+    key = (make.key, n) if isinstance(make, Drawing) else None
+    if key in _of_references:
+        return _of_references[key]
+    taken = block(call.reference_seconds, make, None, n, calls=_DRAWN_CALLS)
+    if key and taken is not None:
+        _of_references[key] = taken
+    return taken
 
 
 def exponent(seconds: dict[int, list[float]]) -> float:

@@ -1,7 +1,8 @@
 """Inputs of checks that measure: drawn once for a class, and fresh for every call of a submission.
 
 Large inputs take longer to draw than to send.  What is drawn for the first call of a size, for the
-second one, and so on, is the same in every submission, whatever came before it.
+second one, and so on, is the same in every submission, whatever came before it.  So are the rows of
+the result that are looked at: which ones, nobody knows but the grader's own process.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import itertools
 from collections import OrderedDict, defaultdict
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from types import CodeType, FunctionType
 from typing import Any
@@ -17,33 +18,62 @@ from typing import Any
 import numpy as np
 
 from autograder.exercise.cache import Unfamiliar, Values, size_of
-from autograder.exercise.standing_in import noting
+from autograder.exercise.standing_in import note, noting, replaces
 
 Make = Callable[[int], tuple[Any, ...]]
+Rows = Callable[..., Any]
 
-_KEPT = 96 << 20  # bytes of inputs in each grader
+_Right = tuple[np.ndarray[Any, Any], Any, set[str]]  # indices, rows, and whose functions they need
+_KEPT = 192 << 20  # bytes of inputs in each grader
+_LASTING = 2000  # inputs that were asked for since: some submissions' worth
+
+
+class Inputs(tuple[Any, ...]):
+    """Arguments, with rows of the right result by what says them and how many they are.
+
+    Attributes
+    ----------
+    known
+        Those rows.
+    turn
+        When they were asked for last.
+    """
+
+    def __init__(self, _: Iterable[Any]) -> None:
+        self.known: dict[Hashable, _Right] = {}
+        self.turn = 0
 
 
 class _Inputs:
-    """What was drawn; what was not wanted for the longest is dropped first."""
+    """What was drawn; what was not wanted for long makes room.
+
+    What the last submissions asked for stays, even where it isn't all: every submission asks in the
+    same order, and who drops first what was not wanted for the longest has just dropped what comes.
+    """
 
     def __init__(self) -> None:
-        self._known: OrderedDict[Hashable, tuple[Any, ...]] = OrderedDict()
-        self._held = 0
+        self._known: OrderedDict[Hashable, Inputs] = OrderedDict()
+        self._held = self._turn = 0
 
-    def get(self, key: Hashable) -> tuple[Any, ...] | None:
+    def get(self, key: Hashable) -> Inputs | None:
+        self._turn += 1
         if (args := self._known.get(key)) is not None:
+            args.turn = self._turn
             self._known.move_to_end(key)
         return args
 
-    def keep(self, key: Hashable, args: tuple[Any, ...]) -> None:
+    def keep(self, key: Hashable, args: Inputs) -> None:
         for each in args:
             if isinstance(each, np.ndarray):
                 each.flags.writeable = False
-        self._known[key] = args
-        self._held += size_of(args)
-        while self._held > _KEPT:
-            self._held -= size_of(self._known.popitem(last=False)[1])
+        size = size_of(args)
+        while self._held + size > _KEPT:
+            oldest = next(iter(self._known), None)
+            if oldest is None or self._known[oldest].turn > self._turn - _LASTING:
+                return
+            self._held -= size_of(self._known.pop(oldest))
+        self._known[key], args.turn = args, self._turn
+        self._held += size
 
 
 _inputs = _Inputs()
@@ -78,24 +108,70 @@ def drawing(make: Make) -> Iterator[Make]:
         yield make
         return
     starts = [_entropy(generator) for generator in generators]
-    counts: defaultdict[int, Iterator[int]] = defaultdict(itertools.count)
+    try:
+        yield Drawing(make, generators, starts, beside)
+    finally:  # what is drawn next does not depend on how often something was measured
+        _seed(generators, starts, ())
 
-    def fresh(n: int) -> tuple[Any, ...]:
-        place = n, next(counts[n])
-        key = beside, *starts, place
+
+class Drawing:
+    """Draws inputs that are the same in every submission.
+
+    Attributes
+    ----------
+    key
+        What they are made from.
+    """
+
+    def __init__(
+        self,
+        make: Make,
+        generators: Sequence[np.random.Generator],
+        starts: Sequence[int],
+        beside: Hashable,
+    ) -> None:
+        self.key = beside, *starts
+        self._make, self._generators, self._starts = make, generators, starts
+        self._counts: defaultdict[int, Iterator[int]] = defaultdict(itertools.count)
+
+    def __call__(self, n: int) -> tuple[Any, ...]:
+        """Return the next inputs of size n."""
+        place = n, next(self._counts[n])
+        key = *self.key, place
         if (known := _inputs.get(key)) is not None:
             return known
-        _seed(generators, starts, place)
+        _seed(self._generators, self._starts, place)
         with noting() as names:
-            args = make(n)
+            args = Inputs(self._make(n))
         if not names:  # else they may be made by one student's functions
             _inputs.keep(key, args)
         return args
 
+
+def right_rows(
+    rows: Rows, args: tuple[Any, ...], n: int, count: int
+) -> tuple[np.ndarray[Any, Any], Any]:
+    """Return indices of at most ``count`` rows out of n, drawn by chance, and what is right there.
+
+    That is remembered with inputs that are, where no student's function has a hand in it.
+    """
+    key: Hashable = ()
+    known: dict[Hashable, _Right] = args.known if isinstance(args, Inputs) else {}
+    generators: list[np.random.Generator] = []
     try:
-        yield fresh
-    finally:  # what is drawn next does not depend on how often something was measured
-        _seed(generators, starts, ())
+        key = count, _made_from(rows, generators)
+    except Unfamiliar:
+        known = {}
+    if key in known and not replaces(known[key][2]):
+        drawn, right, names = known[key]
+        note(names)
+        return drawn, right
+    drawn = np.sort(np.random.default_rng().choice(n, min(count, n), replace=False))
+    with noting() as names:
+        right = rows(drawn, *args)
+    if not generators and not replaces(names):
+        known[key] = drawn, right, names
+    return drawn, right
 
 
 def _made_from(value: Any, generators: list[np.random.Generator]) -> Hashable:

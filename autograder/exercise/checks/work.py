@@ -15,8 +15,8 @@ from typing import Any, Literal, Protocol
 
 from autograder.exercise.checks import clocks, confirm
 from autograder.exercise.checks.agree import Mismatch
-from autograder.exercise.checks.clocks import Inconclusive, Make, Rows, checked
-from autograder.exercise.checks.drawn import drawing
+from autograder.exercise.checks.clocks import Inconclusive, checked
+from autograder.exercise.checks.drawn import Make, Rows, drawing
 
 #: How the meters are called in sentences.
 METERS = {
@@ -159,7 +159,8 @@ def grows(
         The power.
     rows : callable
         ``rows(i, *args)`` returns the right values of ``result[i]`` for an array of indices i;
-        which ones are drawn after each call.  Where the result is a tuple, so is what it returns.
+        which ones are drawn by chance, and nobody else knows them.  Where the result is a tuple, so
+        is what it returns.
     floor : callable
         ``floor(n)`` is the number of FLOPs that no right solution can avoid.
     of : {"work", "memory"}
