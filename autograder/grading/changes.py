@@ -8,10 +8,10 @@ import sys
 import textwrap
 from collections.abc import Callable, Iterator, Mapping
 from copy import copy
-from functools import cache
+from functools import _lru_cache_wrapper, cache
 from pathlib import Path
 from types import FunctionType
-from typing import Any
+from typing import Any, NamedTuple
 
 MOST = 300  # changes of a part; a longer way is not looked at
 #: What takes its time, or comes out otherwise each time.
@@ -26,16 +26,25 @@ SIGNS: dict[type[ast.operator], type[ast.operator]] = {ast.Add: ast.Sub, ast.Sub
 PRODUCTS: dict[type[ast.operator], type[ast.operator]] = {ast.Mult: ast.Div, ast.Div: ast.Mult}
 
 Change = tuple[str, ast.AST]  #: its kind, and what stands in a node's place
+Place = tuple[str, str]  #: the function that is changed, and its text after the change
+
+
+class Way(NamedTuple):
+    """A way to an answer with one change."""
+
+    kind: str
+    place: Place
+    compute: Callable[..., Any]
 
 
 @cache
-def ways(compute: Callable[..., Any]) -> tuple[tuple[str, Callable[..., Any]], ...]:
-    """Return a function with one change at a time, there or in its helpers, and the kind of each.
+def ways(compute: Callable[..., Any]) -> tuple[Way, ...]:
+    """Return a function with one change at a time, there or in its helpers.
 
     None of one whose source can't be had, that draws, or has a loop that may not end.
     """
     functions, names = _reached(compute)
-    found: dict[tuple[str, str], str] = {}
+    found: dict[Place, str] = {}
     plain = {name: ast.unparse(function) for name, function in functions.items()}
     for name, function in functions.items():
         for kind, text in _changed(function):
@@ -44,20 +53,24 @@ def ways(compute: Callable[..., Any]) -> tuple[tuple[str, Callable[..., Any]], .
     if len(found) > MOST:
         return ()
     return tuple(
-        (kind, _made({**plain, name: text}, names, compute)) for (name, text), kind in found.items()
+        Way(kind, (name, text), _made({**plain, name: text}, names, compute))
+        for (name, text), kind in found.items()
     )
 
 
 def _reached(compute: Callable[..., Any]) -> tuple[dict[str, ast.FunctionDef], dict[str, Any]]:
     """Return by name a function and the helpers that it calls, and all that these see.
 
-    Helpers stand in its module, or in one that its package shares. Nothing where one is dear.
+    Helpers stand in its module, or in one that its package shares. Nothing where one is dear; one
+    that remembers what it gave stays as it is.
     """
     found: dict[str, ast.FunctionDef] = {}
     names: dict[str, Any] = {}
     waiting = [compute]
     while waiting:
         each = waiting.pop()
+        if each is not compute and isinstance(each, _lru_cache_wrapper):
+            continue
         if not isinstance(each, FunctionType) or each.__closure__:
             return {}, {}
         try:

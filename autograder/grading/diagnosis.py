@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Set
 from dataclasses import dataclass, field, replace
 from itertools import combinations, product
 from typing import Any
@@ -56,6 +56,8 @@ class Own:
         The student's functions of earlier exercises, by name.
     references
         Of these, and of the functions among what is known, what they should be.
+    changed
+        By which changes of the reference's ways a wrong answer comes out, by part.
     """
 
     known: dict[str, Any]
@@ -66,6 +68,7 @@ class Own:
     examples: frozenset[str] = frozenset()
     earlier: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
     references: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
+    changed: dict[str, Set[Any]] = field(default_factory=dict)
 
     def copied(self) -> Own:
         """Return the same, to be changed by itself."""
@@ -76,6 +79,7 @@ class Own:
             rounding={**self.rounding},
             wrong={*self.wrong},
             trivial={*self.trivial},
+            changed={**self.changed},
         )
 
     def mended(self) -> Own:

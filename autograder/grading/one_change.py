@@ -8,7 +8,8 @@ the slips of a right answer come first.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Set
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from autograder.exercise.answers.slips import by_chance, is_trivial
 from autograder.exercise.words.dependencies import apply
 from autograder.exercise.words.part import arguments, computation
 from autograder.grading.budget import Exhausted, bounded
-from autograder.grading.changes import ways
+from autograder.grading.changes import Place, ways
 from autograder.grading.diagnosis import Own
 from autograder.grading.own import OwnFunction
 
@@ -58,9 +59,11 @@ def told(part: Part, answer: Any, true: Mapping[str, Any], own: Own) -> str:
     if not is_telling(answer, right):
         return ""
     try:
-        kinds = bounded("", lambda: _kinds(part, answer, true, own), SECONDS)
+        found = bounded("", lambda: _found(part, answer, true, own), SECONDS)
     except Exhausted:
         return ""
+    own.changed[part.name] = found.keys()
+    kinds = {*found.values()}
     kinds = kinds - GENERAL or kinds  # a 2 that is a 1 is a factor left out
     said = [text for kind, text in KINDS.items() if kind in kinds]
     return f"This is what comes out {', or '.join(said)}." if 0 < len(said) <= MOST else ""
@@ -79,19 +82,54 @@ def is_telling(answer: Any, right: Any) -> bool:
     return not by_chance([right], [answer])
 
 
-def _kinds(part: Part, answer: Any, true: Mapping[str, Any], own: Own) -> set[str]:
-    found = set()
-    for compute, (kind, changed) in (
-        (way, each) for way in part.routes for each in ways(computation(way))
-    ):
+def shared(changed: Mapping[str, Set[Place]]) -> dict[str, str]:
+    """Say of answers that come out by the same change of one helper what they have in common.
+
+    Examples
+    --------
+    >>> here, there = ("share", "return a / b"), ("cost", "return log(p)")
+    >>> shared({"table": {here}, "path": {here, there}})
+    {'table': 'share: return a / b', 'path': 'share: return a / b'}
+    >>> shared({"table": {here}, "path": {there}})
+    {}
+    """
+    times: Counter[Place] = Counter(place for places in changed.values() for place in places)
+    several = {place for place, many in times.items() if many > 1}
+    return {
+        name: ": ".join(sorted(common, key=lambda place: (times[place], place))[-1])
+        for name, places in changed.items()
+        if (common := places & several)
+    }
+
+
+def changed_too(
+    part: Part, answer: Any, true: Mapping[str, Any], own: Own, places: Set[Place]
+) -> Set[Place]:
+    """Return by which of these changes an answer comes out that something else is said of."""
+    if not places or not is_telling(answer, true[part.name]):
+        return set()
+    try:
+        return bounded("", lambda: _found(part, answer, true, own, places), SECONDS).keys()
+    except Exhausted:
+        return set()
+
+
+def _found(
+    part: Part, answer: Any, true: Mapping[str, Any], own: Own, only: Set[Place] = frozenset()
+) -> dict[Place, str]:
+    """Return where a change gives the answer, and the kind of each."""
+    found: dict[Place, str] = {}
+    for compute, way in ((each, way) for each in part.routes for way in ways(computation(each))):
+        if only and way.place not in only:
+            continue
         needs = set(arguments(compute))
         for known in (true, own.known) if needs & own.wrong else (true,):
-            if kind in found or any(isinstance(known.get(name), OwnFunction) for name in needs):
+            if any(isinstance(known.get(name), OwnFunction) for name in needs):
                 continue
             with contextlib.suppress(Undecided, Exception), np.errstate(all="ignore"):
-                wrong = part.answer.read(apply(changed, known))
+                wrong = part.answer.read(apply(way.compute, known))
                 if is_it(part, answer, wrong, true[part.name]):
-                    found.add(kind)
+                    found[way.place] = way.kind
     return found
 
 

@@ -13,6 +13,7 @@ from autograder.exercise.answers.slips import is_nothing, is_trivial
 from autograder.exercise.words.dependencies import evaluate, solve
 from autograder.exercise.words.part import arguments, computation
 from autograder.grading.budget import TOO_MUCH, Exhausted, judging
+from autograder.grading.common_mistakes import with_mistakes
 from autograder.grading.diagnosis import Own, judge, misshapen
 from autograder.grading.mistakes_before import told_before
 from autograder.grading.mistakes_in_part import told_in_part
@@ -109,7 +110,7 @@ class PartsGrading:
         """Return what has come of all parts."""
         exercise, own = self._exercise, self._own
         found = [self._judged[part.name] for part in exercise.parts]
-        items = paid_once(_with_mistakes(exercise, found, self._true, own))
+        items = paid_once(with_mistakes(exercise, found, self._true, own))
         try:
             return judging(
                 f"{exercise.id}.",
@@ -134,28 +135,6 @@ def _before(part: Part) -> set[str]:
     """Return what has to be judged before a part, as far as that is parts."""
     follows = {name for way in part.routes for name in arguments(computation(way))}
     return follows | {part.after.name} if part.after else follows
-
-
-def _with_mistakes(exercise: Exercise, items: Sequence[Item], true: Known, own: Own) -> list[Item]:
-    """Say which items fail by a known mistake that took some work.
-
-    Where it shows as zeros, say, it may have taken none. One such item can be charged together with
-    others, the dearest: several that took none would go free by one that did.
-    """
-    found = [
-        replace(item, mistake=_mistake(part, item, true[part.name], own.given.get(part.name)))
-        for part, item in zip(exercise.parts, items, strict=True)
-    ]
-    idle = [i for i in found if i.mistake and is_trivial(own.given.get(i.name), true[i.name])]
-    dearest = {i.mistake: i.name for i in sorted(idle, key=lambda i: i.max_score)}
-    others = {i.name for i in idle} - {*dearest.values()}
-    return [replace(i, mistake="") if i.name in others else i for i in found]
-
-
-def _mistake(part: Part, item: Item, right: object, answer: object) -> str:
-    if answer is None or not part.answer.says_much(right):
-        return ""
-    return next((w.feedback for w in part.misconceptions if w.name == item.note), "")
 
 
 def _resting(part: Part, item: Item, judged: Mapping[str, Item]) -> Item:

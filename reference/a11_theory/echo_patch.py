@@ -98,65 +98,71 @@ def differs(clean, spoiled):
     return next(i for i, (a, b) in enumerate(zip(clean, spoiled, strict=True)) if a != b)
 
 
-def measured(measure):
-    """Return what a share of such a measure of the last row's logits is restored by."""
-
-    def share(clean, spoiled, *put, rows=None, off=()):
-        letter = LETTERS.index(asked(clean, spoiled))
-        rows = tuple(range(len(clean)) if rows is None else rows)
-        changed = tuple((head, sentence, rows) for head, sentence in put)
-        whole, broken, now = (
-            measure(run(*each)[0][-1], letter)
-            for each in ((clean,), (spoiled,), (spoiled, changed, off))
-        )
-        return (broken - now) / (broken - whole)
-
-    return share
+def by_cost(row, letter):
+    """What a letter costs by a row of logits, in nats."""
+    return -np.log(softmax(row)[LETTERS.index(letter)])
 
 
-restored = measured(lambda row, letter: -np.log(softmax(row)[letter]))
-by_logits = measured(lambda row, letter: row[letter])
-by_probabilities = measured(lambda row, letter: softmax(row)[letter])
+def by_logit(row, letter):
+    """Its logit."""
+    return row[LETTERS.index(letter)]
+
+
+def by_probability(row, letter):
+    """Its probability."""
+    return softmax(row)[LETTERS.index(letter)]
+
+
+def restored(clean, spoiled, *put, measure=by_cost, rows=None, off=()):
+    """The share of what the last row costs by that is restored."""
+    letter = asked(clean, spoiled)
+    rows = tuple(range(len(clean)) if rows is None else rows)
+    changed = tuple((head, sentence, rows) for head, sentence in put)
+    whole = measure(run(clean)[0][-1], letter)
+    broken = measure(run(spoiled)[0][-1], letter)
+    now = measure(run(spoiled, changed, off)[0][-1], letter)
+    return (broken - now) / (broken - whole)
 
 
 def cost(sentence, letter):
-    """What a letter costs behind a sentence, in nats."""
-    return -np.log(softmax(run(sentence)[0][-1])[LETTERS.index(letter)])
+    """What a letter costs behind a sentence."""
+    return by_cost(run(sentence)[0][-1], letter)
 
 
-def over_heads(share, clean, spoiled):
+def over_heads(clean, spoiled, measure=by_cost):
     """A share for each head by itself."""
-    return np.reshape([share(clean, spoiled, (head, clean)) for head in HEADS], (2, 2))
+    shares = [restored(clean, spoiled, (head, clean), measure=measure) for head in HEADS]
+    return np.reshape(shares, (2, 2))
 
 
 @exercise.part(points=1, answer=Numbers())
 def table(clean, spoiled):
     """What each head, put in from the clean run, restores: a row for each layer."""
-    return over_heads(restored, clean, spoiled)
+    return over_heads(clean, spoiled)
 
 
 @table.misconception(credit=0.5)
 def what_is_left(clean, spoiled):
     """That is the share that is still missing. Subtract it from 1."""
-    return 1 - over_heads(restored, clean, spoiled)
+    return 1 - over_heads(clean, spoiled)
 
 
 @table.misconception()
 def the_other_way(clean, spoiled):
     """You put heads of the spoiled run into the clean one. Here it is the other way round."""
-    return over_heads(restored, spoiled, clean)
+    return over_heads(spoiled, clean)
 
 
 @table.misconception(credit=0.5)
 def shares_of_logits(clean, spoiled):
     """You compared logits. The cost is −log p of the letter."""
-    return over_heads(by_logits, clean, spoiled)
+    return over_heads(clean, spoiled, by_logit)
 
 
 @table.misconception(credit=0.5)
 def shares_of_probabilities(clean, spoiled):
     """You compared probabilities. The cost is −log p of the letter."""
-    return over_heads(by_probabilities, clean, spoiled)
+    return over_heads(clean, spoiled, by_probability)
 
 
 @table.misconception()
@@ -175,7 +181,7 @@ def last_row_alone(clean, spoiled):
 @table.misconception(credit=0.5)
 def layers_in_columns(clean, spoiled):
     """You gave each layer a column. Each has a row, and each head a column."""
-    return over_heads(restored, clean, spoiled).T
+    return over_heads(clean, spoiled).T
 
 
 @exercise.part(points=0.5, answer=Count())
@@ -223,7 +229,7 @@ def switched_off(clean, spoiled):
 @path.misconception(credit=0.5)
 def logits_compared(clean, spoiled):
     """You compared logits. The cost is −log p of the letter."""
-    return by_logits(clean, spoiled, (OLD, clean), (COPIER, spoiled))
+    return restored(clean, spoiled, (OLD, clean), (COPIER, spoiled), measure=by_logit)
 
 
 # Who measured or patched in another way for the table did so here, too, and pays for it once. What
@@ -231,7 +237,7 @@ def logits_compared(clean, spoiled):
 @path.misconception()
 def probabilities_compared(clean, spoiled):
     """You compared probabilities. The cost is −log p of the letter."""
-    return by_probabilities(clean, spoiled, (OLD, clean), (COPIER, spoiled))
+    return restored(clean, spoiled, (OLD, clean), (COPIER, spoiled), measure=by_probability)
 
 
 @path.misconception()

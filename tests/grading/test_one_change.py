@@ -130,6 +130,54 @@ def test_one_of_several_mistakes_is_told():
     assert "of the 5 entries" in told(counts=[14, 85, 50, 341, 80])["counts"]
 
 
+def share(x, y):
+    """A helper that two answers are computed with."""
+    return (x[0] - y) / (x[0] - x[1])
+
+
+def two_shares():
+    """A table of shares and one more, both by the helper; the second has another scale, too."""
+    found = Exercise("shares", title="Shares", source="none")
+
+    @found.part(points=1, answer=Numbers())
+    def table(x, y):
+        """Three shares."""
+        return share(x, y)
+
+    @found.part(points=0.5, answer=Numbers())
+    def path(x, d):
+        """One more."""
+        return share(x, 1.234) / d
+
+    return found
+
+
+@pytest.mark.parametrize(
+    ("measured", "earned"),
+    [
+        (lambda x, y: (x[0] - y) / x[0], [0, 0.5]),  # one term is left out in both
+        (lambda x, y: (x[0] + y) / (x[0] - x[1]), [0, 0.5]),
+        (lambda x, y: np.full(np.shape(y), x[0] / 9), [0, 0]),
+    ],
+)
+def test_one_change_of_what_two_answers_are_computed_with_costs_once(measured, earned):
+    x, y, d = VARIANT.values()
+    answers = {"table": measured(x, y), "path": measured(x, 1.234) / d}
+    items = grade_parts(two_shares(), VARIANT, answers.__getitem__)
+    assert [item.score for item in items] == earned
+    other = {"table": (x[0] - y) / x[0], "path": (x[0] + 1.234) / (x[0] - x[1]) / d}
+    items = grade_parts(two_shares(), VARIANT, other.__getitem__)  # another slip in each
+    assert [item.score for item in items] == [0, 0]
+
+
+def test_it_costs_once_where_it_shows_in_some_entries_alone():
+    x, _, d = VARIANT.values()
+    y = np.array([0.0, 0.0, 1.9])
+    answers = {"table": (x[0] + y) / (x[0] - x[1]), "path": (x[0] + 1.234) / (x[0] - x[1]) / d}
+    items = grade_parts(two_shares(), {**VARIANT, "y": y}, answers.__getitem__)
+    assert [item.score for item in items] == [0.67, 0.5]
+
+
 def drawn(d):
     """It draws."""
     return seeded(d).normal()
@@ -153,6 +201,6 @@ def test_what_draws_or_may_not_end_is_left_alone(function):
 
 
 def test_a_function_stays_as_it_is():
-    changed = dict(ways(half))
+    changed = {way.kind: way.compute for way in ways(half)}
     assert changed["one_factor_missing"](5.0) == 5.0 or changed["one_factor_missing"](5.0) == 0.4
     assert half(5.0) == 2.0
