@@ -172,10 +172,10 @@ def test_one_change_of_what_two_answers_are_computed_with_costs_once(measured, e
 
 def test_it_costs_once_where_it_shows_in_some_entries_alone():
     x, _, d = VARIANT.values()
-    y = np.array([0.0, 0.0, 1.9])
+    y = np.array([0.0, 0.0, 1.9, -2.3])
     answers = {"table": (x[0] + y) / (x[0] - x[1]), "path": (x[0] + 1.234) / (x[0] - x[1]) / d}
     items = grade_parts(two_shares(), {**VARIANT, "y": y}, answers.__getitem__)
-    assert [item.score for item in items] == [0.67, 0.5]
+    assert [item.score for item in items] == [0.5, 0.5]
 
 
 def drawn(d):
