@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 import time
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from textwrap import indent
@@ -24,10 +24,12 @@ from autograder.course.graders.cluster import Cluster
 from autograder.course.graders.messages import SECRET
 from autograder.course.graders.serial import Serial
 from autograder.course.graders.tls import make_certificates
+from autograder.course.release.handed_out import Release
 from autograder.course.secret import FILE
 from autograder.course.submissions.bundle import Bundle
 from autograder.course.submissions.grading_options import GradingOptions
 from autograder.course.submissions.handed_in import submissions
+from autograder.course.submissions.job import job_of
 from autograder.delivery.department.grading import grade_and_save
 
 from ..courses import MOTION as A
@@ -304,6 +306,33 @@ def test_a_stranger_gets_nothing(course, address, tmp_path):
     with worker(there, address, TMPDIR=str(there), **{SECRET: "guessed"}):
         assert f"does not know the secret in {SECRET}" in refused(course, address)
         assert not list(there.rglob(FILE))
+
+
+def test_two_courses_with_secrets_of_their_own_share_a_worker(
+    course, address, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(Pace, "took", lambda self, _: self._seconds.append(0.3))
+    other = Course.load(shutil.copytree(course.root, tmp_path / "other"))
+    config = other.root / "course_config.py"
+    config.write_text(f"{config.read_text()}\n# another course\n")
+    opened = []
+    with worker(tmp_path, address, **{SECRET: "the first\nthe second"}), ExitStack() as stack:
+        for one, secret in ((course, "the first"), (other, "the second")):
+            monkeypatch.setenv(SECRET, secret)
+            opened.append(stack.enter_context(there(one, address)))
+        assert len({worker.seal for used in opened for worker in used._workers.values()}) == 2
+        done = []
+        for one, graders in zip((course, other), opened, strict=True):
+            simulate(one, A, 12)
+            release = Release.load(one, A)
+            for handed in submissions(one, A):  # the first has asked for all before the second asks
+                future = graders.submit(job_of(handed, release))
+                future.add_done_callback(lambda _, graders=graders: done.append(graders))
+            graders.finish()
+        wait_for(lambda: len(done) == 24, "end", 300)
+    last = done[-1]
+    alone = len(done) - 1 - max(i for i, graders in enumerate(done) if graders is not last)
+    assert alone <= 4  # what the second has to do when the first one is done
 
 
 def test_a_worker_that_isolates_too_little_is_refused(course, address, tmp_path):

@@ -26,7 +26,8 @@ from autograder.course.submissions.grading_options import GradingOptions
 from autograder.course.submissions.job import Job
 from autograder.grading.results import ExerciseGrade, Grade, Item, Status
 
-HONEST = Meeting("a" * 32, "b" * 32, "tls://10.0.0.2:1")
+OURS = "a long random text"
+HONEST = Meeting("a" * 32, "b" * 32, "tls://10.0.0.2:1", OURS)
 KEY = b"k" * 32
 JOB = Job("ada", "m01", key="k", content=b"\x00\xff{}", notices=("a",), runs={"r": b"\x01"})
 OTHER = replace(JOB, student="ben", looks=(("fall", "time"),))
@@ -37,7 +38,7 @@ GRADED = Graded(GRADE, {"cells": [{"source": "x = float('nan')"}]}, "k", {"r": b
 
 @pytest.fixture(autouse=True)
 def secret(monkeypatch):
-    monkeypatch.setenv(SECRET, "a long random text")
+    monkeypatch.setenv(SECRET, OURS)
 
 
 @pytest.fixture
@@ -61,8 +62,8 @@ def stand(numbers, proof, digest="d"):
 
 def test_who_knows_the_secret_is_believed(worker):
     """The control of all that follow."""
-    number, proof = station.meet("a")
-    meeting = Meeting("a", number, "tls://10.0.0.2:1")
+    number, (proof,) = station.meet("a")
+    meeting = Meeting("a", number, "tls://10.0.0.2:1", OURS)
     assert meeting.proven(proof, "worker")
     assert stand(("a", number), meeting.proof("asker", "d")) == ""
     assert len(worker) == 1
@@ -70,12 +71,12 @@ def test_who_knows_the_secret_is_believed(worker):
 
 def test_a_proof_that_is_relayed_proves_nothing(worker):
     """A worker without the secret has another one answer: that one names its own address."""
-    number, proof = station.meet("a")
-    relaying = Meeting("a", number, "tls://10.0.0.66:1")
+    number, (proof,) = station.meet("a")
+    relaying = Meeting("a", number, "tls://10.0.0.66:1", OURS)
     assert not relaying.proven(proof, "worker")
 
 
-@pytest.mark.parametrize("field", ["asker", "worker", "address"])
+@pytest.mark.parametrize("field", ["asker", "worker", "address", "secret"])
 def test_a_proof_is_for_one_meeting(field):
     other = replace(HONEST, **{field: "c" * 32})
     assert not other.proven(HONEST.proof("worker"), "worker")
@@ -91,31 +92,50 @@ def test_a_proof_is_for_one_side_and_one_course(of, about):
 
 def test_a_worker_s_proof_does_not_serve_the_one_who_asks(worker):
     """Whoever reflects what a worker has said is not believed."""
-    number, proof = station.meet("a")
+    number, (proof,) = station.meet("a")
     assert "does not know the secret" in stand(("a", number), proof)
     assert not worker
 
 
 def test_a_number_serves_once(worker):
     number, _ = station.meet("a")
-    proof = Meeting("a", number, "tls://10.0.0.2:1").proof("asker", "d")
+    proof = Meeting("a", number, "tls://10.0.0.2:1", OURS).proof("asker", "d")
     assert stand(("a", number), proof) == ""
     assert "does not know the secret" in stand(("a", number), proof)
 
 
-def test_a_worker_takes_no_course_of_a_stranger(worker, monkeypatch):
+def test_a_worker_takes_no_course_of_a_stranger(worker):
     """A course is a program."""
     number, _ = station.meet("a")
-    monkeypatch.setenv(SECRET, "guessed")
-    proof = Meeting("a", number, "tls://10.0.0.2:1").proof("asker", "d")
-    monkeypatch.setenv(SECRET, "a long random text")
+    proof = Meeting("a", number, "tls://10.0.0.2:1", "guessed").proof("asker", "d")
     assert "does not know the secret" in stand(("a", number), proof)
     assert not worker
 
 
+@pytest.mark.parametrize(
+    ("secret", "believed"), [("one", True), ("two", True), ("one\ntwo", False)]
+)
+def test_a_worker_of_several_courses_believes_who_knows_any_secret(
+    worker, monkeypatch, secret, believed
+):
+    monkeypatch.setenv(SECRET, "one\n\ntwo\n")
+    number, proofs = station.meet("a")
+    meeting = Meeting("a", number, "tls://10.0.0.2:1", secret)
+    assert sum(meeting.proven(proof, "worker") for proof in proofs) == believed
+    assert (stand(("a", number), meeting.proof("asker", "d")) == "") == believed
+
+
+def test_who_knows_one_secret_reads_nothing_that_goes_under_another():
+    mine, theirs = (replace(HONEST, secret=secret).seal("d") for secret in ("one", "two"))
+    with pytest.raises(Forged):
+        unpacked_grades(packed_grades([GRADED], theirs), mine)
+    with pytest.raises(Forged):
+        unpacked_jobs(packed_jobs([JOB], mine), theirs)
+
+
 def test_nor_another_course_than_was_proven_for(worker):
     number, _ = station.meet("a")
-    proof = Meeting("a", number, "tls://10.0.0.2:1").proof("asker", "d")
+    proof = Meeting("a", number, "tls://10.0.0.2:1", OURS).proof("asker", "d")
     assert "does not know the secret" in stand(("a", number), proof, digest="another")
     assert not worker
 

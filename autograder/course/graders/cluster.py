@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import logging
-import os
 import secrets
 import threading
 import time
@@ -25,7 +24,7 @@ from autograder.course.config import Course, CourseError
 from autograder.course.graders import EndsGraders
 from autograder.course.graders.batches import Batch, Pace
 from autograder.course.graders.greeting import GreetedWorker, greeted
-from autograder.course.graders.messages import SECRET, packed_jobs, unpacked_grades
+from autograder.course.graders.messages import SECRET, known_secrets, packed_jobs, unpacked_grades
 from autograder.course.graders.plain_reading import read_plainly
 from autograder.course.graders.station import grade, leave
 from autograder.course.graders.tls import certificates, encrypted, security
@@ -82,11 +81,13 @@ class Cluster:
         tls: Path | None = None,
         insecure: bool = False,
     ) -> None:
-        if not os.environ.get(SECRET):
+        known = known_secrets()
+        if not known:
             raise CourseError(
                 f"{SECRET} is not set: workers prove by it that they may have the course, so give "
                 "them and yourself the same long random text in this environment variable"
             )
+        self._secret = known[0]
         self._scheduler = encrypted(scheduler)
         self._security = security(certificates(self._scheduler, tls, insecure=insecure))
         self._trust = options.trust_students
@@ -278,6 +279,7 @@ class Cluster:
                 address,
                 self._bundle,
                 (width, self._trust),
+                self._secret,
             )
         except CancelledError:  # by a lost connection: it is greeted again
             with self._lock:

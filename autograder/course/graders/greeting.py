@@ -35,7 +35,11 @@ class GreetedWorker:
 
 
 def greeted(
-    ask: Callable[..., Any], address: str, bundle: Bundle, manner: tuple[int, bool]
+    ask: Callable[..., Any],
+    address: str,
+    bundle: Bundle,
+    manner: tuple[int, bool],
+    secret: str,
 ) -> tuple[str, bytes]:
     """Let a worker prove itself, give it the course, and have it prove its isolation.
 
@@ -45,6 +49,8 @@ def greeted(
         Has the worker call a function, and returns what that gives.
     manner
         How many jobs it is to do at once, and whether it need not isolate students.
+    secret
+        That it is to know.
 
     Returns
     -------
@@ -57,11 +63,11 @@ def greeted(
         If it does not know the secret, or can't grade.
     """
     own = fresh()
-    number, proof = map(str, ask(meet, own))
-    meeting = Meeting(own, number, address)
-    if not meeting.proven(proof, "worker"):
+    number, proofs = ask(meet, own)
+    meeting = Meeting(own, str(number), address, secret)
+    if not any(meeting.proven(str(proof), "worker") for proof in proofs):
         raise CourseError(f"it does not know the secret in {SECRET}")
     ours = meeting.proof("asker", bundle.digest)
-    if refusal := ask(stand, bundle.digest, bundle.content, *manner, (own, number), ours):
+    if refusal := ask(stand, bundle.digest, bundle.content, *manner, (own, meeting.worker), ours):
         raise CourseError(str(refusal))
     return ours, meeting.seal(bundle.digest)

@@ -12,7 +12,7 @@ import os
 import secrets
 import zlib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from autograder.course.submissions.grade import Graded
@@ -38,6 +38,11 @@ def fresh() -> str:
     return secrets.token_hex(16)
 
 
+def known_secrets() -> list[str]:
+    """Return the secrets that are known here: a worker of several courses has a line for each."""
+    return [line for line in os.environ.get(SECRET, "").splitlines() if line.strip()]
+
+
 @dataclass(frozen=True)
 class Meeting:
     """One who asks and one worker, met once.
@@ -48,11 +53,14 @@ class Meeting:
         Their fresh numbers.
     address
         The worker's, as it knows it itself.
+    secret
+        What both know.
     """
 
     asker: str
     worker: str
     address: str
+    secret: str = field(repr=False)
 
     def proof(self, of: str, about: str = "") -> str:
         """Return what only who knows the secret can say here, ``of`` itself and ``about`` what."""
@@ -68,7 +76,7 @@ class Meeting:
 
     def _key(self, *words: str) -> bytes:
         text = "\0".join((*words, self.asker, self.worker, self.address))
-        return hmac.digest(os.environ.get(SECRET, "").encode(), text.encode(), "sha256")
+        return hmac.digest(self.secret.encode(), text.encode(), "sha256")
 
 
 @dataclass(frozen=True)

@@ -21,6 +21,7 @@ from autograder.course.graders.messages import (
     SECRET,
     Meeting,
     fresh,
+    known_secrets,
     packed_grades,
     unpacked_jobs,
 )
@@ -89,12 +90,17 @@ _numbers: set[str] = set()  # that were given out, and not used yet
 _opening = threading.Lock()
 
 
-def meet(asker: str) -> tuple[str, str]:
-    """Answer somebody's fresh number with one of this worker's, and its proof."""
-    meeting = Meeting(asker, fresh(), distributed.get_worker().address)
+def meet(asker: str) -> tuple[str, list[str]]:
+    """Answer somebody's fresh number with one of this worker's, and a proof for each secret."""
+    number = fresh()
     with _opening:
-        _numbers.add(meeting.worker)
-    return meeting.worker, meeting.proof("worker")
+        _numbers.add(number)
+    return number, [meeting.proof("worker") for meeting in _meetings(asker, number)]
+
+
+def _meetings(asker: str, worker: str) -> list[Meeting]:
+    address = distributed.get_worker().address
+    return [Meeting(asker, worker, address, secret) for secret in known_secrets()]
 
 
 def stand(
@@ -109,11 +115,11 @@ def stand(
 
     A course is a program: it is unpacked for whoever proves to know the secret, now and here.
     """
-    meeting = Meeting(*numbers, distributed.get_worker().address)
     with _opening:
-        if meeting.worker not in _numbers or not meeting.proven(proof, "asker", digest):
+        proven = [m for m in _meetings(*numbers) if m.proven(proof, "asker", digest)]
+        if numbers[1] not in _numbers or not proven:
             return f"whoever gives the course does not know the secret in {SECRET}"
-        _numbers.discard(meeting.worker)
+        _numbers.discard(numbers[1])
         try:
             if digest not in _stations:
                 bundle = Bundle(digest, content)
@@ -123,7 +129,7 @@ def stand(
             return str(error)
         except Exception as error:  # it reads no errors of ours: a word of it
             return f"{type(error).__name__}: {error}"
-        _seals[proof] = meeting.seal(digest)
+        _seals[proof] = proven[0].seal(digest)
         return ""
 
 
@@ -162,7 +168,7 @@ def serve(scheduler: str, processes: int, tls: Path | None, *, insecure: bool = 
     CourseError
         If there is no secret, or the address and the certificates don't go together.
     """
-    if not os.environ.get(SECRET):
+    if not known_secrets():
         raise CourseError(f"{SECRET} is not set: without it no course is given to this worker")
     scheduler = encrypted(scheduler)
     files = certificates(scheduler, tls, insecure=insecure)
