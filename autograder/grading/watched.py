@@ -12,10 +12,18 @@ from autograder.grading.callee import Callee
 from autograder.grading.results import Item, Status
 from autograder.grading.runs import Run
 from autograder.sandbox import Reply
-from autograder.sandbox.wire.requests import Request, WithArguments
+from autograder.sandbox.wire.requests import (
+    Call,
+    CallMethod,
+    Differentiate,
+    Make,
+    Request,
+    WithArguments,
+)
 
 #: The note of a function that leaves to a library what is to be written.
 LIBRARY = "library"
+_CALLS = (Call, Make, CallMethod, Differentiate)
 
 
 class Watched(Callee):
@@ -33,16 +41,21 @@ class Watched(Callee):
         self._callee, self._without = callee, without
         self._words = tuple(word for words in without.values() for word in words)
         self._seen: set[str] = set()
+        self._looked_at: set[tuple[type, str]] = set()
         self.isolated, self.has_gpu, self.kind = callee.isolated, callee.has_gpu, callee.kind
 
     def begin(self) -> None:
         """Be told that a check begins."""
         self._callee.begin()
+        self._looked_at = set()
 
     def ask(self, request: Request) -> Reply:
-        """Do what is asked, and note what was used."""
+        """Do what is asked, and note what was used; of each kind first it is looked at closely."""
         if self._words and isinstance(request, WithArguments):
-            request = replace(request, without=self._words)
+            kind = type(request), getattr(request, "name", "")
+            first = kind not in self._looked_at and isinstance(request, _CALLS)
+            self._looked_at.add(kind)
+            request = replace(request, without=self._words, closely=first)
         answer = self._callee.ask(request)
         self._seen.update(answer.layers)
         return answer

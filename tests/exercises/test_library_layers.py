@@ -1,16 +1,23 @@
 """What a library does in place of the student earns nothing where it is what was to be written."""
 
+import importlib
+from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 
 import numpy as np
 import pytest
+import torch
+import torch._refs
+from torch import nn
+from torch.nn import functional as F
 
 from autograder.exercise import Exercise, require
 from autograder.exercise.words.loading import load_module
 from autograder.grading.checks import grade_checks
 from autograder.grading.local import Local
 from autograder.grading.watched import LIBRARY, Watched
-from autograder.sandbox.wire.requests import Call
+from autograder.sandbox.meters.layers import watching
+from autograder.sandbox.wire.requests import Call, CountWork, Lend
 
 from ..loaded import ROOT
 from .library_layers import CASES, my_own, tensors
@@ -45,6 +52,76 @@ def test_what_is_looked_for_is_found_under_an_alias_and_nothing_else_is():
     other = Watched(Local(lambda q: np.exp(q)), {"it": ("safe_softmax",)})
     assert watched.ask(Call((q,), {})).layers
     assert not other.ask(Call((q,), {})).layers
+
+
+def in_a_thread(x):
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(x.softmax, -1).result()
+
+
+def with_watching_off(x):
+    with torch._C._DisableTorchDispatch(), torch._C.DisableTorchFunction():
+        return x.softmax(-1)
+
+
+def as_torch_defines_it(x):
+    return torch._refs.softmax(x, -1)
+
+
+def not_at_its_door(x):
+    with torch._C.DisableTorchFunction():
+        return F.softmax(x, -1)
+
+
+@pytest.mark.parametrize(
+    "hidden", [in_a_thread, with_watching_off, as_torch_defines_it, not_at_its_door]
+)
+def test_a_close_look_finds_what_is_hidden(hidden):
+    with watching(("softmax",), closely=True) as seen:
+        hidden(torch.ones(2, 3))
+    assert seen.words == {"softmax"}
+
+
+def by_hand(x):
+    """Modules, gradients turned off, what is imported late, and a function called as theirs."""
+
+    def softmax(x):
+        e = (x - x.amax(-1, keepdim=True)).exp()
+        return e / e.sum(-1, keepdim=True)
+
+    with torch.no_grad():
+        importlib.import_module("torch.masked")
+        torch.func.vmap(softmax)(nn.Linear(3, 3)(x))
+    return softmax(nn.Sequential(nn.Linear(3, 3), nn.ReLU(), nn.Dropout())(x))
+
+
+def test_a_close_look_accuses_nobody():
+    kinds = {f.id: f for f in (function(*case[:2]) for case in CASES)}.values()
+    words = {word for each in kinds for words in each.without.values() for word in words}
+    with watching(words - {"autograd"}, closely=True) as seen:
+        by_hand(torch.ones(2, 3))
+    assert not seen.words
+
+
+class Noting(Local):
+    """It notes of which requests a close look is asked."""
+
+    def __init__(self):
+        super().__init__(lambda q: q)
+        self.closely = []
+
+    def ask(self, request):
+        self.closely.append(request.closely)
+        return super().ask(request)
+
+
+def test_one_call_of_each_kind_is_looked_at_closely_in_each_check():
+    watched = Watched(noting := Noting(), {"it": ("softmax",)})
+    for _ in range(2):
+        watched.begin()
+        for request in (Call((1,), {}), Call((1,), {}), CountWork((1,), {}), Lend((1,), {})):
+            watched.ask(request)
+    assert noting.closely == 2 * [True, False, False, False]
 
 
 def asked(name, without):

@@ -109,7 +109,7 @@ class Worker:
 
     def _watched(self, request: dict[str, Any], frame: Frame) -> dict[str, Any]:
         """Do what is asked, and say which of a library's layers were used for it."""
-        with layers.watching(request["without"]) as seen:
+        with layers.watching(request["without"], closely=request["closely"]) as seen:
             reply = self._do(request)
         if seen.late:  # the call itself has brought torch in
             again = decode(*frame, torch_tensors=True)

@@ -3,12 +3,20 @@
 What students write is seen where torch itself hands it over, twice: its functions, of which a layer
 such as ``nn.Linear`` is made, and the operations that come of them.  So an alias, a
 module within a module or ``torch.ops`` make no difference.
+
+Both can be turned off, know one thread alone, and see nothing of what torch does in Python.  So
+some calls are looked at closely: by torch's own profiler, which sees the operations of all threads,
+and by Python's, which sees torch's functions.  That takes too long for every call.
 """
 
 import contextlib
 import functools
+import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from inspect import CO_OPTIMIZED
+from pathlib import Path
+from types import CodeType, FrameType
 from typing import Any
 
 #: So an operation is called besides that torch does to differentiate something.
@@ -37,16 +45,89 @@ class Seen:
         self.words.update(word for word in self._wanted if word in name)
 
 
+_Look = Callable[[Seen], contextlib.AbstractContextManager[None]]
+
+
 @contextlib.contextmanager
-def watching(wanted: Sequence[str]) -> Iterator[Seen]:
+def watching(wanted: Sequence[str], *, closely: bool = False) -> Iterator[Seen]:
     """Look for operations with one of these words in their names."""
     seen = Seen(wanted)
     with contextlib.ExitStack() as open_:
         if there := "torch" in sys.modules:
+            if closely:
+                for look in _close():
+                    open_.enter_context(look(seen))
             for kind in _kinds():
                 open_.enter_context(kind(seen))
         yield seen
     seen.late = not there and "torch" in sys.modules
+
+
+def get_ready() -> None:
+    """Load what is needed, before any student's code has run."""
+    if "torch" in sys.modules:
+        _close()
+        with watching(()):
+            sys.modules["torch"].zeros(1)
+
+
+@functools.cache
+def _close() -> tuple[_Look, _Look]:
+    """Return what sees the operations of all threads, and what sees Python's functions of torch."""
+    import torch
+    from torch._C._autograd import _disable_profiler, _enable_profiler, _prepare_profiler
+    from torch._C._profiler import (
+        ProfilerActivity,
+        ProfilerConfig,
+        ProfilerState,
+        _ExperimentalConfig,
+    )
+
+    everywhere, kinds = _ExperimentalConfig(profile_all_threads=True), {ProfilerActivity.CPU}
+    no_shapes = no_memory = no_stack = no_flops = no_modules = False
+    folder = f"{Path(torch.__file__).parent}{os.sep}"
+
+    @contextlib.contextmanager
+    def operations(seen: Seen) -> Iterator[None]:
+        config = ProfilerConfig(
+            ProfilerState.KINETO,
+            no_shapes,
+            no_memory,
+            no_stack,
+            no_flops,
+            no_modules,
+            everywhere,
+            "",
+        )
+        _prepare_profiler(config, kinds)
+        _enable_profiler(config, kinds)
+        try:
+            yield
+        finally:
+            for name in {event.name() for event in _disable_profiler().events()}:
+                seen.note(name)
+
+    @contextlib.contextmanager
+    def functions(seen: Seen) -> Iterator[None]:
+        known: dict[int, CodeType] = {}
+
+        def look(frame: FrameType, event: str, _: object) -> None:
+            code = frame.f_code
+            if event == "call" and id(code) not in known:
+                known[id(code)] = code
+                # No body of a class or module; and what differentiates is seen by what it does.
+                written = code.co_flags & CO_OPTIMIZED and BACKWARDS not in code.co_name
+                if written and code.co_filename.startswith(folder):
+                    seen.note(code.co_name)
+
+        before = sys.getprofile()
+        sys.setprofile(look)
+        try:
+            yield
+        finally:
+            sys.setprofile(before)
+
+    return operations, functions
 
 
 @functools.cache

@@ -19,11 +19,14 @@ class WithArguments:
     ----------
     without
         What is looked for meanwhile, in the names of a library's operations (`meters.layers`).
+    closely
+        So that nothing hides it, at some expense?
     """
 
     args: Sequence[Any]
     kwargs: dict[str, Any]
     without: Sequence[str] = field(default=(), kw_only=True)
+    closely: bool = field(default=False, kw_only=True)
 
 
 @dataclass(frozen=True)
