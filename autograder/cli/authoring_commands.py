@@ -15,8 +15,12 @@ import typer
 from autograder.cli.options import Assignments, Json, Trust, Where, authors_course
 
 if TYPE_CHECKING:
-    from autograder.course.discover import Assignment
     from autograder.course.proofs.verify import Proof
+
+Jobs = Annotated[
+    int | None,
+    typer.Option(min=1, help="Assignments at the same time; by default one per core."),
+]
 
 
 def add_to(app: typer.Typer) -> None:
@@ -75,10 +79,7 @@ def verify(
     anew: Annotated[
         bool, typer.Option("--anew", help="Also what was proved before and is as it was.")
     ] = False,
-    jobs: Annotated[
-        int | None,
-        typer.Option(min=1, help="Assignments at the same time; by default one per core."),
-    ] = None,
+    jobs: Jobs = None,
     course: Where = Path(),
     json: Json = False,
 ) -> None:
@@ -214,19 +215,20 @@ def generate(
         bool,
         typer.Option("--check", help="Change nothing; exit with 1 if release/ is out of date."),
     ] = False,
+    jobs: Jobs = None,
     course: Where = Path(),
 ) -> None:
     """Build the students' notebooks in release/ and enter them in the gradebook."""
-    from autograder.course.release.overview import in_words
     from autograder.course.release.practice_share import share_in_words
     from autograder.delivery.department.releasing import generate as build
 
-    def told(assignment: Assignment) -> None:
-        for line in in_words(assignment):
+    def told(lines: list[str]) -> None:
+        for line in lines:
             print(line, flush=True)
 
     found = authors_course(course)
-    drift = build(found, ids := found.ids(assignments), check=check, progress=told)
+    ids = found.ids(assignments)
+    drift = build(found, ids, check=check, jobs=jobs or os.cpu_count() or 1, progress=told)
     print(share_in_words(found, ids))
     for change in drift:
         print(change)

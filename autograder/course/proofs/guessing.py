@@ -15,7 +15,7 @@ from typing import Any
 from autograder.course.author_errors import raised
 from autograder.course.config import CONFIG, Course, CourseError, line_of
 from autograder.course.discover import Assignment
-from autograder.course.proofs.blind import VARIANTS, blind_guess
+from autograder.course.proofs.blind import blind_guess
 from autograder.course.release.drawing import all_drawn
 from autograder.course.release.kept import Kept
 from autograder.exercise import Exercise
@@ -118,7 +118,7 @@ def earned_blindly(exercise: Exercise, pool: Sequence[Any]) -> tuple[float, ...]
 
 def _tried(exercise: Exercise, course: str) -> tuple[float, ...]:
     try:
-        return earned_blindly(exercise, all_drawn(exercise, course, VARIANTS).pool)
+        return earned_blindly(exercise, all_drawn(exercise, course).pool)
     except Exception as error:  # whatever an author's function raises
         text = raised(exercise.id, error).removeprefix(f"{exercise.id}: ")
         raise CourseError(f"{exercise.id}: {text}") from error

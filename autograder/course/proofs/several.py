@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import multiprocessing
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from functools import partial
-from pathlib import Path
 from typing import NamedTuple
 
 from autograder.course.config import Course
 from autograder.course.discover import load_assignment
 from autograder.course.proofs.verify import Proof, verify
 from autograder.course.release.overview import in_words
+from autograder.course.side_by_side import side_by_side
 
 
 class Proved(NamedTuple):
@@ -39,17 +37,13 @@ def prove(
     CourseError
         If the text of an assignment can't be read.
     """
-    one = partial(_proved, course.root, secret, anew)
-    if min(jobs, len(wanted)) < 2:
-        yield from map(one, wanted, wanted.values())
-        return
-    # Nothing that was loaded here is in these processes: a fork would have half of its threads.
-    context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(min(jobs, len(wanted)), context) as processes:
-        yield from processes.map(one, wanted, wanted.values())
+    return side_by_side(partial(_proved, course, secret, anew, wanted), course, [*wanted], jobs)
 
 
-def _proved(root: Path, secret: str, anew: bool, id: str, exercises: Sequence[str]) -> Proved:
-    assignment = load_assignment(Course.load(root), id, exercises)
-    proofs = verify(assignment, [*exercises], secret=secret, anew=anew or bool(exercises))
+def _proved(
+    course: Course, secret: str, anew: bool, wanted: Mapping[str, Sequence[str]], id: str
+) -> Proved:
+    exercises = [*wanted[id]]
+    assignment = load_assignment(course, id, exercises)
+    proofs = verify(assignment, exercises, secret=secret, anew=anew or bool(exercises))
     return Proved(proofs, [] if exercises else in_words(assignment))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 from autograder.course.author_errors import raised
@@ -15,6 +16,7 @@ from autograder.grading.budget import Exhausted, bounded
 DRAW_SECONDS = 120.0
 
 
+@cache  # what is drawn for a release is also what answers without a thought are tried on
 def all_drawn(exercise: Exercise, course: str, most: int | None = None) -> Draws:
     """Draw the variants, or the first of them, unless that has no end.
 

@@ -7,6 +7,7 @@ import re
 import shutil
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any
@@ -20,7 +21,9 @@ from autograder.course.people.roster import declared
 from autograder.course.proofs.guessing import hold_to_limit
 from autograder.course.release.build import build, stale
 from autograder.course.release.leak import leaks
+from autograder.course.release.overview import in_words
 from autograder.course.release.shipping import shared
+from autograder.course.side_by_side import side_by_side
 from autograder.delivery.nbgrader.exchange import run
 from autograder.delivery.nbgrader.gradebook import register, seal
 from autograder.delivery.nbgrader.people import add_students
@@ -47,7 +50,8 @@ def generate(
     *,
     check: bool = False,
     held: bool = True,
-    progress: Callable[[Assignment], object] = lambda _: None,
+    jobs: int = 1,
+    progress: Callable[[list[str]], object] = lambda _: None,
 ) -> list[Drift]:
     """Generate assignments into release/ and register them in the gradebook.
 
@@ -57,8 +61,10 @@ def generate(
         Only compare: nothing is written or registered.
     held
         Hold the assignments to what may be guessed; a demonstration hands nothing out.
+    jobs
+        So many assignments at the same time.
     progress
-        Called with each assignment when that is done.
+        Called with what is to be said of each assignment when that is done.
 
     Returns
     -------
@@ -74,11 +80,8 @@ def generate(
     """
     nbgrader_config(course)
     drifts = []
-    for id in ids:
-        assignment = load_assignment(course, id)
-        files = _built(assignment)
-        if held:
-            hold_to_limit(assignment)
+    made = side_by_side(partial(_made, course, held), course, ids, jobs)
+    for id, (files, said) in zip(ids, made, strict=True):
         folder = course.folder("release") / id
         found = _compare(id, files, folder)
         drifts += found
@@ -93,10 +96,19 @@ def generate(
                 else:
                     path.unlink()
             _offer(course, id, files)
-        progress(assignment)
+        progress(said)
     if not check:
         add_students(course, declared(course))
     return drifts
+
+
+def _made(course: Course, held: bool, id: str) -> tuple[dict[str, bytes], list[str]]:
+    """Return the files of an assignment, and what is to be said of it."""
+    assignment = load_assignment(course, id)
+    files = _built(assignment)
+    if held:
+        hold_to_limit(assignment)
+    return files, in_words(assignment)
 
 
 def _place(path: Path, content: bytes) -> None:
