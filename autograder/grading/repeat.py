@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from autograder.exercise import alike
-from autograder.exercise.cache import Unfamiliar, Values, remembered
+from autograder.exercise.cache import Unfamiliar, Values, remembered, size_of
 from autograder.exercise.words.given import Held
 from autograder.grading.answering import Exchange
 from autograder.grading.ours import Ours
@@ -28,6 +30,8 @@ from autograder.student.rounding import rounding_of
 
 Function = Callable[..., Any]
 
+_KEPT, _COUNTS = 4000, 50_000  # stretches of answers, and bytes: a larger one counts as several
+
 
 class Exchanges(Values):
     """Requests with what came, known again where the same was asked and answered."""
@@ -42,17 +46,54 @@ class Exchanges(Values):
         self.calls = calls
 
 
+@dataclass(frozen=True)
+class Told:
+    """What a function answered to a request; ``raised`` is None where it raised nothing."""
+
+    value: Any = None
+    modified: bool = False
+    raised: str | None = None
+
+
+class Requests(Values):
+    """Requests, one after the other, known again where all of them are the same."""
+
+    def __init__(self, calls: Sequence[Exchange]) -> None:
+        super().__init__([(type(each.request).__name__, vars(each.request)) for each in calls])
+        self.calls = calls
+
+
+class Stretch:
+    """Recorded requests, to be put to other functions as well."""
+
+    def __init__(self, calls: Sequence[Exchange]) -> None:
+        self._calls = calls
+        self._known: Requests | None = None
+        with contextlib.suppress(Unfamiliar):  # then they are asked anew each time
+            self._known = Requests(calls)
+
+    def alike(self, function: Function, strict: bool) -> bool:
+        """Tell whether a function answers as the submission did."""
+        known = self._known
+        try:
+            told = _remembered(function, known) if known else _told(function, self._calls)
+            return all(map(partial(_alike, strict), self._calls, told))
+        except Exception:  # a function that can't answer did not make this mistake
+            return False
+
+
 def repeats(asked: Sequence[Exchange]) -> Callable[[Function, bool], bool]:
     """Return what tells whether a function answers the recorded requests as the submission did.
 
-    Where it is to be strict, types and changed arguments count as well.
+    Where it is to be strict, types and changed arguments count as well.  Most functions differ
+    where something comes for the first time, so that is what they are asked for first.
     """
     recorded = renumbered(asked)
-    try:
-        calls = Exchanges(recorded)
-    except Unfamiliar:  # then every comparison is made anew
-        return lambda function, strict: _answers(function, recorded, strict)
-    return lambda function, strict: _known(function, calls, strict)
+    comes = (i for i, each in enumerate(recorded, 1) if each.raised or each.value is not None)
+    first = next(comes, len(recorded))
+    parts = [recorded[:first], recorded] if first < len(recorded) else [recorded]
+    stretches = list(map(Stretch, parts))
+    return lambda function, strict: all(each.alike(function, strict) for each in stretches)
 
 
 def renumbered(calls: Sequence[Exchange]) -> list[Exchange]:
@@ -77,28 +118,41 @@ def renumbered(calls: Sequence[Exchange]) -> list[Exchange]:
     return [replace(each, request=again(each.request)) for each in calls]
 
 
-@remembered()
-def _known(function: Function, calls: Exchanges, strict: bool) -> bool:
-    return _answers(function, calls.calls, strict)
-
-
-def _answers(function: Function, calls: Sequence[Exchange], strict: bool) -> bool:
-    other = Ours(function)
-    try:
-        for each in calls:
-            if each.raised:
-                if _raised(other, each.request) != each.raised:
-                    return False
-                continue
+def _told(function: Function, calls: Sequence[Exchange]) -> list[Told]:
+    """Ask a function all of it, and return what comes."""
+    other, found = Ours(function), []
+    for each in calls:
+        try:
             answer = other.ask(each.request)
-            if not _same(each, answer.value):
-                return False
-            now, before = (_dtypes(answer.value), answer.modified), _dtypes(each.value)
-            if strict and now != (before, each.modified):
-                return False
-    except Exception:  # a function that can't answer did not make this mistake
+        except StudentError as error:
+            found.append(Told(raised=error.type))
+        else:
+            found.append(Told(answer.value, answer.modified))
+    return found
+
+
+@remembered(lambda found: _lasts(found), size=_KEPT, weight=lambda found: _weight(found))
+def _remembered(function: Function, asked: Requests) -> list[Told]:
+    return _told(function, asked.calls)
+
+
+def _lasts(found: list[Told]) -> bool:
+    """Tell whether the same would come at any other time."""
+    return not any(each.raised in ("MemoryError", "RecursionError") for each in found)
+
+
+def _weight(found: list[Told]) -> int:
+    return 1 + sum(size_of(each.value) for each in found) // _COUNTS
+
+
+def _alike(strict: bool, each: Exchange, other: Told) -> bool:
+    """Tell whether something else answers a request alike; if strict, with the same types."""
+    if each.raised or other.raised is not None:
+        return each.raised == other.raised
+    if not _same(each, other.value):
         return False
-    return True
+    now, before = (_dtypes(other.value), other.modified), (_dtypes(each.value), each.modified)
+    return now == before or not strict
 
 
 def _same(each: Exchange, value: object) -> bool:
@@ -150,15 +204,6 @@ def nameless(text: str) -> str:
     'cannot reshape array of size # into shape ()'
     """
     return re.sub(r"\d+", "#", re.sub(r"[\w.<>]+\(\)|\([^()]*\)", "()", text))
-
-
-def _raised(other: Ours, request: Request) -> str:
-    """Return the name of the exception that a request raises; empty if it raises none."""
-    try:
-        other.ask(request)
-    except StudentError as error:
-        return error.type
-    return ""
 
 
 def _dtypes(value: object) -> Any:

@@ -98,8 +98,11 @@ def seed(number: int) -> None:
     if numpy is not None:
         numpy.random.seed(number)
     torch: Any = sys.modules.get("torch")
-    if torch is not None:
+    if torch is not None and torch.cuda.is_initialized():
         torch.manual_seed(number)
+    elif torch is not None:
+        # What that adds is for devices that nothing uses: a trace of the stack for each kind.
+        torch.default_generator.manual_seed(number)
 
 
 def defined(name: str, source: str) -> Any:

@@ -55,6 +55,11 @@ class Tensor:
     dtype: str
     array: np.ndarray[Any, Any]
 
+    @property
+    def made_of(self) -> tuple[str, np.ndarray[Any, Any]]:
+        """All that there is to know of it, by which it is known again."""
+        return self.dtype, self.array
+
 
 class TensorNumbers(np.ndarray[Any, Any]):
     """The numbers of a tensor that stands in what somebody made: they go back as a tensor.
