@@ -64,7 +64,7 @@ def main() -> None:
     modules.setdefault("rfc3987_syntax", None)
     # Looking for garbage takes a tenth of the time for imports; and at the end, with all that
     # nbgrader brings, a third of a second. What is frozen is not looked at.
-    gc.set_threshold(20_000)
+    gc.set_threshold(200_000)
     atexit.register(gc.freeze)
     try:
         app()

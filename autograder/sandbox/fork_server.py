@@ -21,6 +21,7 @@ from typing import Any, Self
 from autograder.sandbox import affinity
 from autograder.sandbox.allowance import Observed
 from autograder.sandbox.channel import Channel
+from autograder.sandbox.forked import Forked
 from autograder.sandbox.isolation import Isolation, SandboxError, probe
 from autograder.sandbox.jails import control
 from autograder.sandbox.jails.jail import JAILS, Allowed
@@ -64,6 +65,10 @@ class Zygote:
         What each session may use.
     data : mapping of str to bytes, optional
         Files that student code finds in its folder, by name; nobody can change them.
+    forked
+        Fork it from this process, so that what was imported here isn't imported again. It has all
+        that this process knows, and no view of the machine of its own: for code of the course's,
+        never for a student's.
 
     Raises
     ------
@@ -80,6 +85,7 @@ class Zygote:
         trust: bool = False,
         limits: Limits = Limits(),  # noqa: B008 -- immutable
         data: Mapping[str, bytes] | None = None,
+        forked: bool = False,
     ) -> None:
         self.isolation = probe() if isolation is None else isolation
         self.limits = limits
@@ -88,7 +94,8 @@ class Zygote:
         self._folder: tempfile.TemporaryDirectory[str] | None = None
         self._numbers = itertools.count()
         self._open: set[int] = set()  # sessions
-        self._process: subprocess.Popen[bytes] | None = None
+        self._process: subprocess.Popen[bytes] | Forked | None = None
+        self._forked = forked
         self._ready = False
         self._control: socket.socket | None = None
         if not self.isolation.isolates and not trust:
@@ -196,25 +203,30 @@ class Zygote:
     def _start(self) -> None:
         ours, theirs = socket.socketpair()
         self._control = ours
-        jail = JAILS[self.isolation.tier]()
+        tier = self.isolation.tier
+        if self._forked and self.isolation.isolates:
+            tier = "B"  # which no program has to be started for
+        jail = JAILS[tier]()
         data = self._written()
-        module = "autograder.sandbox.inside.zygote", str(theirs.fileno())
-        command = jail.command(*module, data=data)
+        module = "autograder.sandbox.inside.zygote"
         with theirs:
-            self._process = subprocess.Popen(
-                command,
-                pass_fds=[theirs.fileno()],
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                env=control.environment(),
-                cwd="/",
-                start_new_session=True,  # an interrupt from the keyboard is the grader's affair
-            )
+            if self._forked:
+                self._process = Forked(module, theirs)
+            else:
+                self._process = subprocess.Popen(
+                    jail.command(module, str(theirs.fileno()), data=data),
+                    pass_fds=[theirs.fileno()],
+                    stdin=subprocess.DEVNULL,
+                    stdout=subprocess.DEVNULL,
+                    env=control.environment(),
+                    cwd="/",
+                    start_new_session=True,  # an interrupt from the keyboard is the grader's affair
+                )
         allowed = Allowed(self.limits.memory_mb, self.limits.scratch_mb, self.limits.cpu_seconds)
         beginning = Beginning(
             self._modules,
             self._also,
-            self.isolation.tier,
+            tier,
             asdict(allowed),
             affinity.cpus(),
             jail.inside(data),
