@@ -289,6 +289,10 @@ def simulate(
         typer.Option(min=1, help="How many; by default enough to make every known mistake once."),
     ] = None,
     seed: Annotated[int, typer.Option(help="Which mistakes a small class makes.")] = 0,
+    right: Annotated[
+        float,
+        typer.Option(min=0, max=1, help="Share of exercises that even who errs gets right."),
+    ] = 0.0,
     course: Where = Path(),
 ) -> None:
     """Write submissions with known outcomes: right, each misconception, blank, hostile, more."""
@@ -297,5 +301,5 @@ def simulate(
 
     found = Course.load(course)
     for id in found.ids(assignments):
-        outcome = write(found, id, students, seed=seed)
+        outcome = write(found, id, students, seed=seed, right=right)
         print(f"{id}: {len(outcome)} submissions")

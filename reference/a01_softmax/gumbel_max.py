@@ -94,9 +94,11 @@ def certain_outcome(call, rng):
 
 @exercise.check(points=1.5, after=certain_outcome)
 def frequencies_are_probabilities(call, rng):
-    """In 200 000 samples every index comes as often as softmax says, within 0.005."""
-    for z in (np.array([0.0, 0.0, -1.0, 0.5]), np.array([1.0, 2.0, 3.0])):
-        follow(frequencies(call, z, rng, 200_000), softmax(z), within=0.005)
+    """In 200 000 samples for (1, 2, 3) every index comes as often as softmax says, within 0.005."""
+    z = np.array([1.0, 2.0, 3.0])
+    follow(frequencies(call, z, rng, 200_000), softmax(z), within=0.005)
+    z = np.array([0.0, 0.0, -1.0, 0.5])
+    follow(frequencies(call, z, rng), softmax(z))
 
 
 @exercise.check(points=0.5, after=frequencies_are_probabilities)

@@ -75,7 +75,12 @@ class Answered(ExpectedScore):
 
 
 def simulate(
-    course: Course, assignment: str, students: int | None = None, *, seed: int = 0
+    course: Course,
+    assignment: str,
+    students: int | None = None,
+    *,
+    seed: int = 0,
+    right: float = 0.0,
 ) -> dict[str, dict[str, Answered]]:
     """Write submissions of students student_001, … and what each of them must get.
 
@@ -85,6 +90,8 @@ def simulate(
         How many; by default as many as it takes to have every known mistake once.
     seed
         Shifts which mistakes a class too small for all of them makes.
+    right
+        The share of exercises, in tenths, that those get right who make mistakes.
 
     Returns
     -------
@@ -100,7 +107,7 @@ def simulate(
     for index in range(count):
         student = f"student_{index + 1:03d}"
         answered = {
-            id: _answer(exercise, release, student, index, place, seed, secret)
+            id: _answer(exercise, release, student, index, place, seed, secret, right)
             for place, (id, exercise) in enumerate(loaded.sound.items())
         }
         _build_on_mistakes(loaded, release, student, answered)
@@ -194,6 +201,7 @@ def _answer(
     place: int,
     seed: int,
     secret: str,
+    right: float,
 ) -> Answered:
     """Give the first six students set roles, each in one exercise only; then make mistakes."""
     pool = release.pool(exercise.id)
@@ -208,7 +216,8 @@ def _answer(
             return Answered("infinite_loop", 0.0, _endless(exercise))
         return Answered("hostile", 0.0, HOSTILE)
     mistakes = [m for m in _mistakes(exercise) if _can_be_made(exercise, variant, *m)]
-    if index >= 6 and mistakes:
+    errs = (7 * index + 3 * place) % 10 >= 10 * right  # three and seven: all exercises in turn
+    if index >= 6 and mistakes and errs:
         where, wrong = mistakes[(index - 6 + seed) % len(mistakes)]
         if isinstance(where, Part):
             return _wrong_part(exercise, variant, where, wrong)
