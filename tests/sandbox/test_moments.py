@@ -35,6 +35,12 @@ def notebook():
         "data = []\ndef f(x): return x",
         "g = 1",
         "import numpy as np\nf = np.sin",
+        "class C: scale = 2\ndef f(x): return C.scale * x",
+        "class f:\n    'A layer.'\n    d: int = 3\n    def __init__(self): self.d = [2]\n"
+        "    @staticmethod\n    def g(x): return x\n    @classmethod\n    def h(cls): return cls\n"
+        "    @property\n    def size(self): return self.g(self.d)",
+        "class B:\n    def g(self): return 1\nclass f(B):\n    def g(self): return super().g() + 1",
+        "import random\nclass f(random.Random): pass",
     ],
 )
 def test_what_depends_on_names_alone_is_kept(notebook, source):
@@ -55,13 +61,19 @@ def test_what_depends_on_names_alone_is_kept(notebook, source):
         "def f(x): return f.count\nf.count = 0",
         "import functools\n@functools.cache\ndef f(x): return x",
         "class C:\n    def __call__(self, x): return x\nf = C()",
-        "class C: scale = 2\ndef f(x): return C.scale * x",
         "def outer():\n    n = 0\n    def inner():\n        nonlocal n\n        n += 1\n"
         "        return n\n    return inner\nf = outer()",
         "a = 1\ndef f(x): return globals()['a']",
         "a = 1\ndef f(x): return eval('a')",
         "data = ([],)\ndef f(x): return data",
         "import numpy as np\nf = np.vectorize(lambda x: x)",
+        "class f:\n    seen = []\n    def g(self): return self.seen",
+        "data = []\nclass f:\n    def g(self): return data",
+        "class B: seen = []\nclass f(B): pass",
+        "import abc\nclass f(abc.ABC): pass",
+        "import functools\nclass f:\n    @functools.cache\n    def g(self): return 1",
+        "class f:\n    def __init__(self, seen=[]): self.seen = seen",
+        "class M(type): pass\nclass f(metaclass=M): pass",
         "f = [1, 2].pop",
         "import numpy as np\ndraw = np.random.default_rng(0).normal\ndef f(): return draw()",
     ],
@@ -90,6 +102,42 @@ def test_names_that_were_not_there_are_not_there_again(notebook):
     assert "g" not in names
     with pytest.raises(NameError):
         names["f"]()
+
+
+LAYER = (
+    "class B:\n    def g(self): return n\nclass f(B):\n    def h(self): return self.g()\nn = 1\n"
+)
+
+
+def test_a_class_is_as_it_was(notebook):
+    names, moments, run = notebook
+    run(LAYER)
+    assert moments.keep("m", ["f"])
+    run("n = 2\nclass f(f):\n    def g(self): return -n")
+    assert names["f"]().h() == -2
+    assert moments.recall("m")
+    assert names["f"]().h() == 1
+    assert moments.recall()
+    assert names["f"]().h() == -2
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "f.g = lambda self: 2",
+        "B.g = lambda self: 2",
+        "f.seen = []",
+        "del f.h",
+        "f.count = getattr(f, 'count', 0) + 1",
+    ],
+)
+def test_a_class_that_was_changed_since_is_not(notebook, change):
+    _, moments, run = notebook
+    run(LAYER)
+    assert moments.keep("m", ["f"])
+    assert moments.recall("m")
+    run(change)
+    assert not moments.recall("m")
 
 
 def test_one_moment_does_not_disturb_another(notebook):

@@ -10,7 +10,7 @@ import random
 import sys
 import types
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
 _CONSTANTS = (bool, int, float, complex, str, bytes, range, type(None), type(Ellipsis))
@@ -22,10 +22,24 @@ _GLOBAL = {
 }
 
 
-class _Snapshot(NamedTuple):
-    """What functions use: names, those of them that there were, settings, random states."""
+#: What Python itself writes into a class, and no method of it looks at.
+_WRITTEN = {
+    *("__annotations__", "__dict__", "__doc__", "__firstlineno__", "__module__", "__qualname__"),
+    *("__static_attributes__", "__weakref__"),
+}
+
+
+class _Used(NamedTuple):
+    """What functions and classes may use: names, and the classes among it with what they hold."""
 
     names: set[str]
+    classes: dict[type, dict[str, Any]]
+
+
+class _Snapshot(NamedTuple):
+    """What functions use, those of its names that there were, settings, random states."""
+
+    used: _Used
     values: dict[str, Any]
     shared: dict[str, Any]
     states: list[Any]
@@ -48,12 +62,12 @@ class Snapshots:
     def keep(self, snapshot: str, names: Iterable[str]) -> bool:
         """Keep this state, and say whether these functions can be called in it later on.
 
-        Nothing large is kept: what can be needed is functions and constants.
+        Nothing large is kept: what can be needed is functions, classes and constants.
         """
         used = self._used(names)
         if used is None:
             return False
-        values = {name: self._namespace[name] for name in used & self._namespace.keys()}
+        values = {name: self._namespace[name] for name in used.names & self._namespace.keys()}
         states = [read() for read, _ in _generators()]
         self._kept[snapshot] = _Snapshot(used, values, _shared(), states)
         return True
@@ -70,40 +84,65 @@ class Snapshots:
         self._namespace.update(self._last)
         if not snapshot:
             return True
-        names, values, shared, states = self._kept[snapshot]
-        if _shared() != shared:
+        used, values, shared, states = self._kept[snapshot]
+        if _shared() != shared or not all(_same(vars(c), held) for c, held in used.classes.items()):
             return False
-        for name in names - values.keys():
+        for name in used.names - values.keys():
             self._namespace.pop(name, None)
         self._namespace.update(values)
         for (_, put), state in zip(_generators(), states, strict=False):
             put(state)
         return True
 
-    def _used(self, functions: Iterable[str]) -> set[str] | None:
-        """Return the names that functions may use; None if one stands for what can be changed."""
-        names = set(functions)
-        todo = [self._namespace[name] for name in names & self._namespace.keys()]
+    def _used(self, functions: Iterable[str]) -> _Used | None:
+        """Return what functions may use; None if some of it can be changed unseen."""
+        used = _Used(set(functions), {})
+        todo = [self._namespace[name] for name in used.names & self._namespace.keys()]
         seen = set()
         while todo:
             value = todo.pop()
             if id(value) in seen:
                 continue
             seen.add(id(value))
-            if isinstance(value, tuple):
-                todo += value
-            elif type(value) is types.FunctionType and value.__globals__ is self._namespace:
-                used, touched = _names(value.__code__)
-                # What a closure holds may be assigned to by another function of it.
-                if vars(value) or value.__closure__ or touched & _DYNAMIC:
-                    return None
-                todo += value.__defaults__ or ()
-                todo += (value.__kwdefaults__ or {}).values()
-                todo += (self._namespace[name] for name in used & self._namespace.keys())
-                names |= used
-            elif not _fixed(value):
+            within = self._within(value, used)
+            if within is None:
                 return None
-        return names
+            todo += within
+        return used
+
+    def _within(self, value: object, used: _Used) -> Iterable[Any] | None:
+        """Return what a value may use, and take note of names and classes; None as `_used`."""
+        if isinstance(value, tuple):
+            return value
+        if isinstance(value, staticmethod | classmethod):
+            return (value.__func__,)
+        if isinstance(value, property):
+            return value.fget, value.fset, value.fdel
+        if type(value) is types.FunctionType and value.__globals__ is self._namespace:
+            return self._of_function(value, used)
+        if type(value) is type and value.__module__ == "__main__":
+            used.classes[value] = held = dict(vars(value))
+            return *value.__bases__, *(held[name] for name in held.keys() - _WRITTEN)
+        return () if _fixed(value) else None
+
+    def _of_function(self, function: types.FunctionType, used: _Used) -> Iterable[Any] | None:
+        names, touched = _names(function.__code__)
+        # What a closure holds may be assigned to by another function of it; its class isn't.
+        closed = function.__closure__ if function.__code__.co_freevars != ("__class__",) else ()
+        if vars(function) or closed or touched & _DYNAMIC:
+            return None
+        used.names.update(names)
+        return (
+            *(function.__defaults__ or ()),
+            *(function.__kwdefaults__ or {}).values(),
+            *(cell.cell_contents for cell in function.__closure__ or ()),
+            *(self._namespace[name] for name in names & self._namespace.keys()),
+        )
+
+
+def _same(now: Mapping[str, Any], before: Mapping[str, Any]) -> bool:
+    """Tell whether a class holds what it held."""
+    return now.keys() == before.keys() and all(now[name] is before[name] for name in before)
 
 
 def _names(code: types.CodeType) -> tuple[set[str], set[str]]:
