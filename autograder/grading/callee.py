@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from autograder.exercise.checks.gpu_checks import Timing
@@ -41,6 +41,10 @@ class Callee(ABC):
         StudentError
             If the function raises an exception, or gives no data in time.
         """
+
+    def answers(self, calls: Sequence[Call]) -> Sequence[Reply]:
+        """Return what comes of the first of some calls, as far as one message tells."""
+        return ()
 
     def begin(self) -> None:  # noqa: B027 - most remember nothing
         """Be told that a check begins, which may ask what others have asked."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
@@ -18,7 +18,7 @@ from autograder.grading.callee import Callee
 from autograder.grading.ours import Ours
 from autograder.grading.proxies import Gradients, Object, held
 from autograder.grading.runs import Run, Training
-from autograder.sandbox import StudentError
+from autograder.sandbox import Reply, StudentError
 from autograder.sandbox.wire import requests
 
 Function = Callable[..., Any]
@@ -26,6 +26,7 @@ Function = Callable[..., Any]
 #: How expensive calls came out, by their arguments.
 Known = dict[Any, Run | StudentError | Inconclusive]
 
+_TOGETHER = 64  # calls in a message
 _keys = itertools.count(FIRST_KEY)  # no two objects of any process have the same number
 
 
@@ -101,6 +102,14 @@ class Interview:
         """Call and record."""
         return self.ask(requests.Call(*held(args, kwargs)))
 
+    def each(self, *questions: tuple[Any, ...]) -> Iterator[Any]:
+        """Call with one list of arguments after the other, and record what is taken of it."""
+        calls = [requests.Call(*held(args, {})) for args in questions]
+        for first in range(0, len(calls), _TOGETHER):
+            some = calls[first : first + _TOGETHER]
+            for call, answer in itertools.zip_longest(some, self.callee.answers(some)):
+                yield self._recorded(apart(call), answer) if answer else self.ask(call)
+
     def make(self, *args: object, **kwargs: object) -> Object:
         """Call, and leave what comes where it is: an object, to be used from here.
 
@@ -168,9 +177,12 @@ class Interview:
             if error.type:
                 self.calls.append(Exchange(asked, raised=error.type, text=error.text))
             raise
+        return self._recorded(asked, answer)
+
+    def _recorded(self, asked: requests.Request, answer: Reply) -> Any:
         self.warnings = answer.warnings
         self.calls.append(Exchange(asked, answer.value, answer.modified))
-        return self._asked().answered(len(self.calls) - 1, request, answer.value)
+        return self._asked().answered(len(self.calls) - 1, asked, answer.value)
 
     @property
     def modified(self) -> bool:
@@ -276,7 +288,7 @@ class Interview:
         try:
             answer = self.callee.ask(metered)
         except StudentError as error:
-            if _too_much(error):
+            if error.too_much:
                 raise Inconclusive("counting the work took too long, or too much memory") from error
             self.callee.ask(apart(plain))
             raise Inconclusive(f"the work could not be counted ({error.kind})") from error
@@ -321,7 +333,7 @@ class Interview:
         try:
             answer = self.callee.ask(requests.Watch(args, kwargs))
         except StudentError as error:
-            if self.callee.isolated and _too_much(error):
+            if self.callee.isolated and error.too_much:
                 raise Inconclusive("the memory in use could not be seen") from error
             raise
         return answer.value, answer.reading
@@ -335,8 +347,3 @@ class Interview:
     def remark(self, note: str, feedback: str) -> None:
         """Say something beside the verdict."""
         self.remarks.append((note, feedback))
-
-
-def _too_much(error: StudentError) -> bool:
-    """Tell whether a call took too long, or too much memory."""
-    return error.kind == "timeout" or error.type == "MemoryError"

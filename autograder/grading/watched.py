@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -59,6 +59,10 @@ class Watched(Callee):
         answer = self._callee.ask(request)
         self._seen.update(answer.layers)
         return answer
+
+    def answers(self, calls: Sequence[Call]) -> Sequence[Reply]:
+        """Ask in one message where nothing is looked for."""
+        return () if self._words else self._callee.answers(calls)
 
     def used(self) -> str:
         """Return what was used since this was asked, as a sentence calls it."""

@@ -59,6 +59,11 @@ class StudentError(Exception):
         self.place = place
         self.line = ""
 
+    @property
+    def too_much(self) -> bool:
+        """Did it take too long, or too much memory?"""
+        return self.kind == "timeout" or self.type == "MemoryError"
+
 
 @dataclass(frozen=True)
 class Limits:

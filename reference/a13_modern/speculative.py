@@ -486,8 +486,13 @@ def laws(rng, gamma, V=4):
 
 
 def round_of(call, *args):
-    """What a call gives, as a list of whole numbers."""
-    out = np.asarray(call(*args))
+    """What a call gives."""
+    return tokens_of(call(*args))
+
+
+def tokens_of(out):
+    """Tokens as a list of whole numbers."""
+    out = np.asarray(out)
     require(out.ndim == 1 and out.size > 0, "the result should be a list of tokens")
     require(bool(np.all(out == np.round(out))), "tokens are whole numbers")
     return out.astype(int).tolist()
@@ -525,8 +530,9 @@ def first_token_has_the_targets_law(call, rng):
     u = (steps + rng.random(144)) / 144
     for token in range(4):
         r = (rng.random() + steps * 0.6180339887) % 1
-        for i in steps:
-            first = round_of(call, np.array([token]), P, q[None], u[i : i + 1], r[i])[0]
+        rounds = ((np.array([token]), P, q[None], u[i : i + 1], r[i]) for i in steps)
+        for out in call.each(*rounds):
+            first = tokens_of(out)[0]
             require(0 <= first < 4, f"there is no token {first}")
             found[first] += q[token] / 144
     require(abs(found - p).max() < 0.02, "the first token comes with other probabilities")
@@ -535,12 +541,12 @@ def first_token_has_the_targets_law(call, rng):
 @exercise.check(points=0.5)
 def length_is_that_of_the_acceptances(call, rng):
     """A round keeps the drafts before the first rejection, and has one token more."""
-    for _ in range(60):
-        P, Q, draft = laws(rng, 4)
-        u, r = rng.random(4), rng.random()
+    drawn = [(laws(rng, 4), rng.random(4), rng.random()) for _ in range(60)]
+    asked = [(draft, P, Q, u, r) for (P, Q, draft), u, r in drawn]
+    for (draft, P, Q, u, _), out in zip(asked, call.each(*asked), strict=True):
         passed = u < P[range(4), draft] / Q[range(4), draft]
         kept = int(np.argmin([*passed, False]))
-        out = round_of(call, draft, P, Q, u, r)
+        out = tokens_of(out)
         require(len(out) == kept + 1, f"{len(out)} tokens came, where {kept} drafts pass")
         agree(out[:kept], draft[:kept], what="the drafts that pass")
 

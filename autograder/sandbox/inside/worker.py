@@ -28,7 +28,7 @@ from autograder.sandbox.meters import layers
 from autograder.sandbox.wire import Buffer, WireError, decode, encode, encode_parts, requests
 
 #: After these it is said whether an argument was changed.
-_SEEN = ("Call", "Lend", "Make", "CallMethod")
+_SEEN = ("Call", "CallEach", "Lend", "Make", "CallMethod")
 _PIECE = 1 << 16  # of what is compared at a time: no second copy of a large array is made
 
 

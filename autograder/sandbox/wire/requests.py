@@ -35,6 +35,17 @@ class Call(WithArguments):
 
 
 @dataclass(frozen=True)
+class CallEach:
+    """Call it with one list of arguments after the other, up to one to be looked at by itself.
+
+    That is where it raises an exception or warns.  After ``seconds`` no other call begins.
+    """
+
+    each: Sequence[Sequence[Any]]
+    seconds: float
+
+
+@dataclass(frozen=True)
 class Lend(WithArguments):
     """Call it with arrays at which the grader looks afterwards: are they what they were?"""
 
@@ -133,6 +144,7 @@ class Seed:
 #: What can be asked of a function, wherever it is.
 Request = (
     Call
+    | CallEach
     | Lend
     | Time
     | Watch
