@@ -335,6 +335,24 @@ def test_two_courses_with_secrets_of_their_own_share_a_worker(
     assert alone <= 4  # what the second has to do when the first one is done
 
 
+def test_who_comes_while_workers_are_busy_has_the_next_turn(
+    course, work, address, tmp_path, monkeypatch
+):
+    other = Course.load(shutil.copytree(course.root, tmp_path / "other"))
+    config = other.root / "course_config.py"
+    config.write_text(f"{config.read_text()}\n# another course\n")
+    first = "import time\nreal = station.Station.grade\n"
+    first += "station.Station.grade = lambda *a: (time.sleep(3), real(*a))[1]\n"
+    release = Release.load(course, A)
+    with worker(tmp_path, address, first=first), there(course, address) as one:
+        futures = [one.submit(job_of(handed, release)) for handed in work]
+        one.finish()
+        monkeypatch.setattr(cluster, "_FIRST", 1.0)  # of which a worker that is there needs more
+        with there(other, address):
+            assert not futures[-1].done()
+        assert [future.result(60).grade.student for future in futures] == [h.student for h in work]
+
+
 def test_a_worker_that_isolates_too_little_is_refused(course, address, tmp_path):
     first = "from dataclasses import replace\nreal = station.probe()\n"
     first += "station.probe = lambda: type(real)('C', ())\n"

@@ -38,6 +38,7 @@ _IN_MEMORY = 1000  # jobs at most: more of short ones than one asker enters in a
 _LOOK = 0.5  # seconds from one look at the workers to the next
 _CONNECT = 20.0  # seconds to reach the scheduler
 _FIRST = 60.0  # seconds to wait for the first worker
+_BUSY = 600.0  # seconds that those may take to answer which are there: others may use them
 _SILENT = 30.0  # seconds without the scheduler, after which it is given up
 _UNMANNED = 120.0  # seconds to wait for another worker, when there are jobs and none is left
 _FORGET = 20.0  # seconds for the workers to end their processes
@@ -298,8 +299,10 @@ class Cluster:
                 self._hand_out()
 
     def _ask(self, address: str, function: object, *args: object) -> Any:
-        asked = self._client.submit(function, *args, workers=[address], pure=False, retries=0)
-        return asked.result(timeout=_FIRST)
+        asked = self._client.submit(
+            function, *args, workers=[address], pure=False, retries=0, priority=1
+        )  # before another one's jobs, though not before what it is doing for him
+        return asked.result(timeout=_BUSY)
 
     def _lost(self, worker: GreetedWorker) -> None:
         """Give a lost worker's jobs to others, one by one.
@@ -339,14 +342,17 @@ class Cluster:
             task.future.set_exception(EndsGraders())
 
     def _wait_for_one(self) -> None:
-        until = time.monotonic() + _FIRST
+        began = time.monotonic()
         while not self._fit():
             if self._refused and not self._workers:
                 raise CourseError(f"no worker of {self._scheduler} can grade: {self._reasons}")
-            if time.monotonic() > until:
+            if time.monotonic() > began + (_BUSY if self._workers else _FIRST):
                 raise CourseError(
                     f"{self._scheduler} has had no worker for {_FIRST:.0f} s: start some with "
                     f"`autograder worker {self._scheduler}`"
+                    if not self._workers
+                    else f"the workers of {self._scheduler} have been busy for {_BUSY:.0f} s, as "
+                    "with another course: start others, or try later"
                 )
             time.sleep(_LOOK / 5)
 
