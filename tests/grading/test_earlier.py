@@ -208,6 +208,22 @@ def test_of_a_class_too(scores):
     assert earned(scores(("layer", LAYER), ("stack", patched + flat)), "adds") == [0]
 
 
+@pytest.mark.parametrize(
+    ("carried", "answer"),
+    [
+        ("x", "2 * x"),
+        ("3 * x + 1", "4 * x + 1"),
+        ("np.inf * x", "np.inf * x"),
+    ],
+)
+def test_nothing_follows_from_a_class_that_hands_on_what_comes(scores, carried, answer):
+    layer = f"class Layer:\n    def __call__(self, x): return {carried}\n"
+    layer += "    def __init__(self, *_): self.W = np.eye(3)\n"
+    stack = f"class Stack:\n    def __call__(self, x): return {answer}\n"
+    stack += "    def __init__(self, *_): pass\n"
+    assert earned(scores(("", layer), ("stack", stack)), "adds") == [0]
+
+
 def test_a_slip_in_what_was_graded_is_still_paid_for_once(scores):
     wrong = WEIGHTS.replace("np.exp(x)", "np.exp(-x)")
     items = scores(("weights", wrong), ("mean", f"{MEAN}heaviest = {np.exp(0) / 1.5032:.4f}\n"))
