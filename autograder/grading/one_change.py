@@ -18,6 +18,7 @@ from autograder.exercise import Part, Undecided
 from autograder.exercise.answers.slips import by_chance, is_trivial
 from autograder.exercise.words.dependencies import apply
 from autograder.exercise.words.part import arguments, computation
+from autograder.grading.at_points import excluding
 from autograder.grading.budget import Exhausted, bounded
 from autograder.grading.changes import Place, ways
 from autograder.grading.diagnosis import Own
@@ -119,6 +120,7 @@ def _found(
 ) -> dict[Place, str]:
     """Return where a change gives the answer, and the kind of each."""
     found: dict[Place, str] = {}
+    excluded = excluding(part.answer, answer)
     for compute, way in ((each, way) for each in part.routes for way in ways(computation(each))):
         if only and way.place not in only:
             continue
@@ -127,8 +129,10 @@ def _found(
             if any(isinstance(known.get(name), OwnFunction) for name in needs):
                 continue
             with contextlib.suppress(Undecided, Exception), np.errstate(all="ignore"):
-                wrong = part.answer.read(apply(way.compute, known))
-                if is_it(part, answer, wrong, true[part.name]):
+                made = apply(way.compute, known)
+                if excluded(made):
+                    continue
+                if is_it(part, answer, part.answer.read(made), true[part.name]):
                     found[way.place] = way.kind
     return found
 

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from autograder.exercise import Count, Exercise, Formula, Numbers, seeded
+from autograder.grading.at_points import excluding
 from autograder.grading.changes import ways
 from autograder.grading.parts import grade_parts
 
@@ -128,6 +129,29 @@ def test_one_of_several_mistakes_is_told():
     said = told(counts=[14, 84, 50, 342, 80])["counts"]
     assert said == "There is more than one thing wrong. One of them: You forgot the offset 0."
     assert "of the 5 entries" in told(counts=[14, 85, 50, 341, 80])["counts"]
+
+
+@pytest.mark.parametrize(
+    ("formula", "text", "excluded"),
+    [
+        ("n/(2*(a + b))", "n/(2*a + b)", True),
+        ("n/(2*(a + b))", "n/(2*a + 2*b)", False),
+        ("log(a*b)", "log(a) + log(b)", False),
+        ("sqrt(a - 5)", "sqrt(a - 6)", False),  # which have no value there: algebra will tell
+        ("a*b", "unheard_of(a)*b", False),
+        ("(a + b)^2 - a^2 - b^2 - 2*a*b", "0", False),
+        ("a*exp(b)", "a*e^b", False),
+    ],
+)
+def test_values_exclude_only_what_is_another_formula(formula, text, excluded):
+    kind = Formula("a b n")
+    assert excluding(kind, kind.read(formula))(text) is excluded
+
+
+def test_where_values_are_no_numbers_nothing_is_excluded():
+    kind = Formula("x y", assumptions={"*": "vector"})
+    assert not excluding(kind, kind.read("x*y"))("2*x*y")
+    assert not excluding(Numbers(), np.array(2.0))("3")
 
 
 def share(x, y):
