@@ -67,8 +67,8 @@ class Zygote:
         Files that student code finds in its folder, by name; nobody can change them.
     forked
         Fork it from this process, so that what was imported here isn't imported again. It has all
-        that this process knows, and no view of the machine of its own: for code of the course's,
-        never for a student's.
+        that this process knows, and is isolated as in tier B: for code of the course's, never for a
+        student's.
 
     Raises
     ------
@@ -203,9 +203,7 @@ class Zygote:
     def _start(self) -> None:
         ours, theirs = socket.socketpair()
         self._control = ours
-        tier = self.isolation.tier
-        if self._forked and self.isolation.isolates:
-            tier = "B"  # which no program has to be started for
+        tier = "B" if self._forked else self.isolation.tier  # no program is started for B
         jail = JAILS[tier]()
         data = self._written()
         module = "autograder.sandbox.inside.zygote"

@@ -188,7 +188,8 @@ class Grader:
         notices = [*notices, *handed.notices]
         limits, seconds = notebook_limits(self.course, release.data["exercises"])
         also = libraries(restored) | self._handed_over(handed.assignment)
-        if self._once and nobody_wrote(restored, release):
+        forks = self._once and self._zygotes.isolation.isolates
+        if forks and nobody_wrote(restored, release):
             restored = release.notebook  # nothing but our own text is run, so a fork may run it
             assigned = self.assigned(handed.assignment, numbers_of)
             zygote = self._zygotes.forked(release, limits, also - {COMPILER})
