@@ -40,7 +40,7 @@ AUTOGRADER = [sys.executable, "-c", "from autograder.cli import main; main()"]
 NBGRADER = [sys.executable, "-m", "nbgrader"]
 
 
-def prepare(assignments: list[str], submissions: int, right: float, folder: Path) -> Path:
+def prepare(assignments: list[str], submissions: int, folder: Path, *, right: float = 0.0) -> Path:
     """Write a course with honest submissions, registered in its gradebook."""
     course = copy_course(ROOT, folder)
     ids = course.ids(assignments)
@@ -75,7 +75,9 @@ class Bench:
         self.many, self.few = options.submissions, options.sample
         self.otter: str = options.otter
         self.folder = folder
-        self.origin = prepare(options.assignments, self.many, options.right, folder / "origin")
+        self.origin = prepare(
+            options.assignments, self.many, folder / "origin", right=options.right
+        )
         course = Course.load(self.origin)
         self.ids = course.ids(options.assignments)
         shares = [
