@@ -224,7 +224,7 @@ def recurrence_remembers_and_forgets(call, rng):
     agree(call(Q, K, V, np.ones(7)), np.tril(Q @ K.T) @ V, rtol=1e-6, what="the outputs for a = 1")
     own = (Q * K).sum(axis=1)[:, None] * V
     agree(call(Q, K, V, np.zeros(7)), own, rtol=1e-6, what="the outputs for a = 0")
-    long = fading(rng, 4096, 0.5)
+    long = fading(rng, 1280, 0.5)
     agree(call(*long), in_chunks(*long, 64), rtol=1e-6, what="the outputs of a long text")
 
 
@@ -435,7 +435,7 @@ def one_chunk_is_the_table(call, rng):
 @exercise.check(points=0.25)
 def chunks_stand_zeros_and_underflow(call, rng):
     """Factors of 0, and products too small for a number, leave decay_chunked finite and right."""
-    for inputs, c in ((with_zeros(rng, 12), 4), (fading(rng, 4096, 0.5), 64)):
+    for inputs, c in ((with_zeros(rng, 12), 4), (fading(rng, 1280, 0.5), 64)):
         agree(call(*inputs, c), decay_recurrent(*inputs), rtol=1e-6)
 
 
