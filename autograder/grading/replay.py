@@ -113,19 +113,25 @@ def slipped(function: CheckedFunction, call: Interview) -> Slip | None:
 
 
 def idle(function: CheckedFunction, call: Interview) -> bool:
-    """Tell whether all answers are the same number everywhere, where the reference's are not.
+    """Tell whether all answers are one number everywhere, or empty, where the reference's are not.
 
     Properties may hold of them, and they may follow from another such function; they took no work.
     """
     given = call.returned
-    if len(given) < len(call.calls) or not effortless(given):
+    if len(given) < len(call.calls) or not (effortless(given) or _empty(given)):
         return False
     try:
         with standing_in({}):  # right by themselves, not by the student's earlier functions
             right = answers(function.solution, call.calls)
     except Exception:  # what the reference can't answer is not looked at here
         return False
-    return not effortless(right)
+    return not (effortless(right) or _empty(right))
+
+
+def _empty(values: Sequence[object]) -> bool:
+    """Tell whether each of these is an array without entries."""
+    arrays = [getattr(value, "array", value) for value in values]
+    return bool(arrays) and all(isinstance(a, np.ndarray) and not a.size for a in arrays)
 
 
 @remembered()

@@ -997,6 +997,23 @@ def test_a_tester_that_always_says_the_same_is_told_so(test, notes, score):
     assert sum(item.score for item in items) == score
 
 
+def test_an_array_without_entries_has_no_property():
+    exercise = Exercise("shares", title="Shares", source="none")
+    exercise.reference(lambda x: x / x.sum())
+
+    @exercise.check(points=1)
+    def none_is_negative(call, rng):
+        """No share is negative."""
+        require((call(rng.uniform(size=rng.integers(3))) >= 0).all(), "a share is negative")
+        require((call(rng.uniform(size=4)) >= 0).all(), "a share is negative")
+
+    (right,), (empty,) = (
+        grade_checks(exercise.functions[0], each)
+        for each in (lambda x: x / x.sum(), lambda x: x[:0])
+    )
+    assert (right.score, empty.score, empty.note) == (1, 0, "idle")
+
+
 def taking_thirds():
     exercise = Exercise("taking_thirds", title="Thirds", source="none")
 
