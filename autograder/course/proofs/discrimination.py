@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from autograder.course.proofs.numbers_needed import alike
 from autograder.exercise import Exercise, FormatError, Misconception, Part
 from autograder.exercise.words.dependencies import evaluate, solve
 
@@ -82,14 +83,14 @@ class Hidden:
 def part_twins(exercise: Exercise, part: Part, pool: Sequence[Mapping[str, Any]]) -> list[Twins]:
     """Return every pair of a part's misconceptions that agree in some variant."""
     found: dict[tuple[str, str], list[int]] = {}
-    for index, variant in enumerate(pool):
-        values = _values(part, part.misconceptions, solve(exercise, variant))
+    for indices in alike(exercise, part, pool):
+        values = _values(part, part.misconceptions, solve(exercise, pool[indices[0]]))
         names = list(values)
         for i, first in enumerate(names):
             for second in names[i + 1 :]:
                 if part.answer.same(values[first], values[second]):
-                    found.setdefault((first, second), []).append(index)
-    return [Twins(part.name, *pair, indices, len(pool)) for pair, indices in found.items()]
+                    found.setdefault((first, second), []).extend(indices)
+    return [Twins(part.name, *pair, sorted(i), len(pool)) for pair, i in found.items()]
 
 
 def _values(

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from autograder.course.proofs.discrimination import in_variants
+from autograder.course.proofs.numbers_needed import alike, needed
 from autograder.course.proofs.said import shown
 from autograder.course.proofs.sources import typed
 from autograder.exercise import Exercise, Part
 from autograder.exercise.words.dependencies import apply, evaluate, solve
-from autograder.exercise.words.part import arguments
 from autograder.grading.parts import PartsGrading
 from autograder.grading.results import Item, Status
 
@@ -27,14 +27,14 @@ def right_answers(exercise: Exercise, variant: Variant) -> dict[str, Any]:
 
 
 def part_problems(exercise: Exercise, part: Part, pool: Sequence[Variant]) -> list[str]:
-    """Grade right answers, mistakes and attempts with every variant of ``pool``."""
+    """Grade right answers, mistakes and attempts with all numbers that ``pool`` has for a part."""
     found: dict[str, list[int]] = {}  # what is wrong, and in which variants
-    for index, variant in enumerate(pool):
-        case = _Case(exercise, part, variant)
+    for indices in alike(exercise, part, pool):
+        case = _Case(exercise, part, pool[indices[0]])
         for prove in (_right, _mistaken, _attempted):
             for text in prove(case):
-                found.setdefault(text, []).append(index)
-    problems = [f"{text}{in_variants(indices, len(pool))}" for text, indices in found.items()]
+                found.setdefault(text, []).extend(indices)
+    problems = [f"{text}{in_variants(sorted(i), len(pool))}" for text, i in found.items()]
     return unsaid(exercise, pool[0], part) + problems
 
 
@@ -135,15 +135,3 @@ def _attempted(case: _Case) -> Iterator[str]:
 
 #: Scores are whole hundredths of a point.
 _ROUNDED = 0.0051
-
-
-def needed(exercise: Exercise, part: Part) -> set[str]:
-    """Return the part's name and all that it, or a mistake in it, is computed from."""
-    names = {part.name}
-    for other in reversed(exercise.parts):
-        if other.name in names:
-            names |= {other.after.name} if other.after else set()
-            mistakes = [wrong.compute for wrong in other.misconceptions]
-            for compute in (*other.followed, *mistakes):
-                names |= set(arguments(compute))
-    return names

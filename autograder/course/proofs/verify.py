@@ -20,8 +20,9 @@ from autograder.course.proofs.function_proofs import function_problems
 from autograder.course.proofs.guessing import Guessed, earned_blindly, keep
 from autograder.course.proofs.helpers import helpers_path, helpers_problems, imports_problems
 from autograder.course.proofs.helping import helping_problems, told_problems
+from autograder.course.proofs.numbers_needed import needed
 from autograder.course.proofs.odd_results import odd_result_problems
-from autograder.course.proofs.part_proofs import needed, part_problems, sample_problems, unsaid
+from autograder.course.proofs.part_proofs import part_problems, sample_problems, unsaid
 from autograder.course.proofs.prices import Price, part_prices
 from autograder.course.proofs.vacuous import Vacuous, vacuous
 from autograder.course.release.datafiles import data_problems
