@@ -61,9 +61,10 @@ def follows_otherwise(
     That may build on other functions than the reference does. On top of the student's own it has
     to answer as the submission did.
     """
+    alike = repeats(call.calls)
     for way in function.alternatives:
         with standing_in(own) as cast:
-            if not (repeats(call.calls)(way, True) and cast.called):
+            if not (alike(way, True) and cast.called):
                 continue
         other, again = replace(function, solution=way), call.following()
         with standing_in({**own, f"{function.id}.{function.name}": way}):

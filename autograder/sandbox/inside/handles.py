@@ -5,11 +5,15 @@ this process, where they end with it.
 """
 
 import functools
+import os
 import random
 import sys
 import types
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
+
+#: Is there a device that torch could draw random numbers on, besides the processor?
+_GPU = any(map(os.path.exists, ("/dev/nvidiactl", "/dev/kfd")))
 
 
 class Lost(LookupError):
@@ -98,18 +102,23 @@ def seed(number: int) -> None:
     if numpy is not None:
         numpy.random.seed(number)
     torch: Any = sys.modules.get("torch")
-    if torch is not None and torch.cuda.is_initialized():
+    if torch is not None and _GPU:
         torch.manual_seed(number)
-    elif torch is not None:
-        # What that adds is for devices that nothing uses: a trace of the stack for each kind.
+    elif torch is not None:  # without taking a trace of the stack for each kind of device
         torch.default_generator.manual_seed(number)
 
 
 def defined(name: str, source: str) -> Any:
     """Define a function of the grader's in a module of its own, and return it."""
     module = types.ModuleType(name)
-    exec(compile(source, f"<{name}>", "exec"), module.__dict__)
+    exec(_compiled(name, source), module.__dict__)
     return module.__dict__[name]
+
+
+@functools.lru_cache(maxsize=100)
+def _compiled(name: str, source: str) -> types.CodeType:
+    """Compile what a check may hand over with each of its calls."""
+    return compile(source, f"<{name}>", "exec")
 
 
 def noting(made: Any, note: Callable[[], None]) -> Any:
