@@ -16,6 +16,7 @@ from autograder.exercise.words.loading import load_module
 from autograder.grading.checks import grade_checks
 from autograder.grading.local import Local
 from autograder.grading.watched import LIBRARY, Watched
+from autograder.sandbox.meters import layers
 from autograder.sandbox.meters.layers import watching
 from autograder.sandbox.wire.requests import Call, CountWork, Lend
 
@@ -77,6 +78,23 @@ def not_at_its_door(x):
     "hidden", [in_a_thread, with_watching_off, as_torch_defines_it, not_at_its_door]
 )
 def test_a_close_look_finds_what_is_hidden(hidden):
+    with watching(("softmax",), closely=True) as seen:
+        hidden(torch.ones(2, 3))
+    assert seen.words == {"softmax"}
+
+
+@pytest.fixture
+def another_torch(monkeypatch):
+    """A torch whose profiler is another one."""
+    layers._close.cache_clear()
+    monkeypatch.delattr(torch._C._profiler, "_ExperimentalConfig")
+    yield
+    layers._close.cache_clear()
+
+
+@pytest.mark.usefixtures("another_torch")
+@pytest.mark.parametrize("hidden", [as_torch_defines_it, nn.Softmax(-1)])
+def test_without_its_profiler_a_close_look_still_finds_what_it_can(hidden):
     with watching(("softmax",), closely=True) as seen:
         hidden(torch.ones(2, 3))
     assert seen.words == {"softmax"}

@@ -72,9 +72,17 @@ def get_ready() -> None:
 
 
 @functools.cache
-def _close() -> tuple[_Look, _Look]:
-    """Return what sees the operations of all threads, and what sees Python's functions of torch."""
-    import torch
+def _close() -> tuple[_Look, ...]:
+    """Return what sees the operations of all threads, and what sees Python's functions of torch.
+
+    The first is none of torch's promises: where it has another one, the second looks alone.
+    """
+    with contextlib.suppress(ImportError, AttributeError, TypeError):
+        return _operations(), _functions()
+    return (_functions(),)
+
+
+def _operations() -> _Look:
     from torch._C._autograd import _disable_profiler, _enable_profiler, _prepare_profiler
     from torch._C._profiler import (
         ProfilerActivity,
@@ -85,20 +93,19 @@ def _close() -> tuple[_Look, _Look]:
 
     everywhere, kinds = _ExperimentalConfig(profile_all_threads=True), {ProfilerActivity.CPU}
     no_shapes = no_memory = no_stack = no_flops = no_modules = False
-    folder = f"{Path(torch.__file__).parent}{os.sep}"
+    config = ProfilerConfig(
+        ProfilerState.KINETO,
+        no_shapes,
+        no_memory,
+        no_stack,
+        no_flops,
+        no_modules,
+        everywhere,
+        "",
+    )
 
     @contextlib.contextmanager
     def operations(seen: Seen) -> Iterator[None]:
-        config = ProfilerConfig(
-            ProfilerState.KINETO,
-            no_shapes,
-            no_memory,
-            no_stack,
-            no_flops,
-            no_modules,
-            everywhere,
-            "",
-        )
         _prepare_profiler(config, kinds)
         _enable_profiler(config, kinds)
         try:
@@ -106,6 +113,12 @@ def _close() -> tuple[_Look, _Look]:
         finally:
             for name in {event.name() for event in _disable_profiler().events()}:
                 seen.note(name)
+
+    return operations
+
+
+def _functions() -> _Look:
+    folder = f"{Path(sys.modules['torch'].__path__[0])}{os.sep}"
 
     @contextlib.contextmanager
     def functions(seen: Seen) -> Iterator[None]:
@@ -127,7 +140,7 @@ def _close() -> tuple[_Look, _Look]:
         finally:
             sys.setprofile(before)
 
-    return operations, functions
+    return functions
 
 
 @functools.cache
