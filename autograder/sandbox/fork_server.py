@@ -21,7 +21,6 @@ from typing import Any, Self
 from autograder.sandbox import affinity
 from autograder.sandbox.allowance import Observed
 from autograder.sandbox.channel import Channel
-from autograder.sandbox.forked import Forked
 from autograder.sandbox.isolation import Isolation, SandboxError, probe
 from autograder.sandbox.jails import control
 from autograder.sandbox.jails.jail import JAILS, Allowed
@@ -65,10 +64,6 @@ class Zygote:
         What each session may use.
     data : mapping of str to bytes, optional
         Files that student code finds in its folder, by name; nobody can change them.
-    forked
-        Fork it from this process, so that what was imported here isn't imported again. It has all
-        that this process knows, and is isolated as in tier B: for code of the course's, never for a
-        student's.
 
     Raises
     ------
@@ -85,7 +80,6 @@ class Zygote:
         trust: bool = False,
         limits: Limits = Limits(),  # noqa: B008 -- immutable
         data: Mapping[str, bytes] | None = None,
-        forked: bool = False,
     ) -> None:
         self.isolation = probe() if isolation is None else isolation
         self.limits = limits
@@ -94,8 +88,7 @@ class Zygote:
         self._folder: tempfile.TemporaryDirectory[str] | None = None
         self._numbers = itertools.count()
         self._open: set[int] = set()  # sessions
-        self._process: subprocess.Popen[bytes] | Forked | None = None
-        self._forked = forked
+        self._process: subprocess.Popen[bytes] | None = None
         self._ready = False
         self._control: socket.socket | None = None
         if not self.isolation.isolates and not trust:
@@ -203,28 +196,25 @@ class Zygote:
     def _start(self) -> None:
         ours, theirs = socket.socketpair()
         self._control = ours
-        tier = "B" if self._forked else self.isolation.tier  # no program is started for B
-        jail = JAILS[tier]()
+        jail = JAILS[self.isolation.tier]()
         data = self._written()
-        module = "autograder.sandbox.inside.zygote"
+        module = "autograder.sandbox.inside.zygote", str(theirs.fileno())
+        command = jail.command(*module, data=data)
         with theirs:
-            if self._forked:
-                self._process = Forked(module, theirs)
-            else:
-                self._process = subprocess.Popen(
-                    jail.command(module, str(theirs.fileno()), data=data),
-                    pass_fds=[theirs.fileno()],
-                    stdin=subprocess.DEVNULL,
-                    stdout=subprocess.DEVNULL,
-                    env=control.environment(),
-                    cwd="/",
-                    start_new_session=True,  # an interrupt from the keyboard is the grader's affair
-                )
+            self._process = subprocess.Popen(
+                command,
+                pass_fds=[theirs.fileno()],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                env=control.environment(),
+                cwd="/",
+                start_new_session=True,  # an interrupt from the keyboard is the grader's affair
+            )
         allowed = Allowed(self.limits.memory_mb, self.limits.scratch_mb, self.limits.cpu_seconds)
         beginning = Beginning(
             self._modules,
             self._also,
-            tier,
+            self.isolation.tier,
             asdict(allowed),
             affinity.cpus(),
             jail.inside(data),

@@ -2,7 +2,6 @@
 
 import json
 from copy import deepcopy
-from dataclasses import replace
 
 import pytest
 
@@ -11,13 +10,11 @@ from autograder.course.submissions.grade import Grader
 from autograder.course.submissions.handed_in import (
     Handed,
     Unreadable,
-    nobody_wrote,
     read_notebook,
     restore,
     submissions,
 )
 from autograder.course.submissions.job import job_of
-from autograder.course.submissions.zygotes import Zygotes
 
 from ..courses import ENERGY, MOTION
 
@@ -48,67 +45,6 @@ def test_an_untouched_notebook_comes_back_as_released(release, notebook):
     assert [c["source"] for c in restored["cells"]] == [
         c["source"] for c in release.notebook["cells"]
     ]
-
-
-def test_an_id_alone_is_nothing_that_was_written(release, notebook):
-    first = next(c for c in notebook["cells"] if 'student("")' in c["source"])
-    first["source"] = first["source"].replace('student("")', 'student("ada")')
-    assert nobody_wrote(restore(notebook, release)[0], release)
-
-
-WRITING = {
-    "an answer": lambda cells: cells.__setitem__(-1, {**cells[-1], "source": "speed = 1"}),
-    "a cell": lambda cells: cells.insert(1, {**cells[0], "source": "x = 1", "metadata": {}}),
-    "beside the id": lambda cells: cells.__setitem__(
-        0, {**cells[0], "source": cells[0]["source"].replace('("")', '("ada"); import os')}
-    ),
-    "an id that is code": lambda cells: cells.__setitem__(
-        0, {**cells[0], "source": cells[0]["source"].replace('("")', '("a" + print("b"))')}
-    ),
-    "another order": lambda cells: cells.insert(0, cells.pop()),
-}
-
-
-@pytest.mark.parametrize("what", WRITING)
-def test_whatever_is_written_is_seen(release, notebook, what):
-    cells = [c for c in notebook["cells"] if c["cell_type"] == "code"]
-    cells = [next(c for c in cells if "student(" in c["source"]), cell(notebook, "mean_speeds")]
-    before = {**release.notebook, "cells": deepcopy(cells)}
-    WRITING[what](cells)
-    unchanged = replace(release, notebook=before)
-    assert not nobody_wrote({**notebook, "cells": cells}, unchanged)
-    assert nobody_wrote(before, unchanged)
-
-
-@pytest.mark.sandbox
-@pytest.mark.parametrize("assignment", [MOTION, ENERGY])
-def test_where_nobody_wrote_a_fork_finds_what_the_sandbox_finds(course, monkeypatch, assignment):
-    notebook = deepcopy(Release.load(course, assignment).notebook)
-    path = course.root / "blank.ipynb"
-    path.write_text(json.dumps(notebook))
-    forks = []
-    monkeypatch.setattr(Zygotes, "forked", counted(Zygotes.forked, forks))
-    with Grader(course) as grader, Grader(course, once=True) as once:
-        usual = grader.grade(Handed("ada", assignment, path))
-        assert not forks
-        forked = once.grade(Handed("ada", assignment, path))
-        assert len(forks) == 1
-        assert forked.grade.exercises == usual.grade.exercises
-        assert forked.grade.isolation == usual.grade.isolation
-        shown = [[c.get("outputs") for c in g.notebook["cells"]] for g in (forked, usual)]
-        assert shown[0] == shown[1]
-        notebook["cells"].append({"cell_type": "code", "source": "x = 1", "metadata": {}})
-        path.write_text(json.dumps(notebook))
-        once.grade(Handed("ada", assignment, path))
-        assert len(forks) == 1
-
-
-def counted(function, calls):
-    def call(*args, **kwargs):
-        calls.append(args)
-        return function(*args, **kwargs)
-
-    return call
 
 
 def test_answers_and_extra_cells_stay(release, notebook):

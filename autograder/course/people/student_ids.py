@@ -11,7 +11,6 @@ from autograder.student.notebook import source_of
 #: A spreadsheet would take + - = @ at the beginning for a formula, a command - for an option, and
 #: the system a . for a folder.
 STUDENT_ID = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._@+-]{0,79}")
-_TYPED = re.compile(r"^student\(\s*['\"]([^'\"]*)['\"]\s*\)", re.M)
 FORM = "letters, digits and . _ @ + - only, a letter, digit or _ first, at most 80"
 
 
@@ -31,12 +30,7 @@ def checked_id(id: str) -> str:
 def typed_id(notebook: dict[str, Any]) -> str:
     """Return the id in the call ``student("…")`` of a submitted notebook, read as text."""
     for cell in notebook["cells"]:
-        for found in _TYPED.finditer(source_of(cell)):
-            if found[1] and found[1].isprintable():  # it stands on a console
-                return found[1].strip()
+        found = re.search(r"^student\(\s*['\"]([^'\"]+)['\"]\s*\)", source_of(cell), re.M)
+        if found and found[1].isprintable():  # it stands on a console
+            return found[1].strip()
     return ""
-
-
-def without_typed_id(source: str) -> str:
-    """Return a cell's text as if no id had been typed into it."""
-    return _TYPED.sub('student("")', source)

@@ -22,10 +22,8 @@ from autograder.course.submissions.handed_in import (
     Handed,
     Unreadable,
     as_released,
-    nobody_wrote,
     parse_notebook,
     read_notebook,
-    recognised,
     restore,
 )
 from autograder.course.submissions.job import Job, job_of
@@ -75,8 +73,6 @@ class Grader:
         Told when an expensive call begins and ends.
     zygotes
         Warm processes of somebody who keeps them; by default they end with this grader.
-    once
-        It is for one submission: nothing is started that pays for several alone.
     """
 
     def __init__(
@@ -87,10 +83,9 @@ class Grader:
         isolation: Isolation | None = None,
         tell: Tell | None = None,
         zygotes: Zygotes | None = None,
-        once: bool = False,
     ) -> None:
         self.course = course
-        self._tell, self._once = tell, once
+        self._tell = tell
         self._lent = zygotes is not None
         self._zygotes = zygotes or Zygotes(isolation, trust=options.trust_students)
         self._releases: dict[str, Release] = {}
@@ -188,14 +183,8 @@ class Grader:
         notices = [*notices, *handed.notices]
         limits, seconds = notebook_limits(self.course, release.data["exercises"])
         also = libraries(restored) | self._handed_over(handed.assignment)
-        forks = self._once and self._zygotes.isolation.isolates
-        if forks and nobody_wrote(restored, release):
-            restored = release.notebook  # nothing but our own text is run, so a fork may run it
-            assigned = self.assigned(handed.assignment, numbers_of)
-            zygote = self._zygotes.forked(release, limits, also - {COMPILER})
-        else:
-            zygote = self._zygotes.of(release, limits, also)  # imports while references are loaded
-            assigned = self.assigned(handed.assignment, numbers_of)
+        zygote = self._zygotes.of(release, limits, also)  # imports while the references are loaded
+        assigned = self.assigned(handed.assignment, numbers_of)
         needed = any(c.gpu for a in assigned if a.exercise for c in a.exercise.checks)
         if needed and self._with_gpu and (self._gpu is None or self._gpu.data != release.files):
             if self._gpu is not None:
@@ -317,10 +306,10 @@ def grade_file(
         notebook = read_notebook(path)
     except Unreadable as error:
         raise CourseError(f"{path}: {error}") from None
-    assignment = assignment or recognised(course, path, notebook)
+    assignment = assignment or _recognise(course, path, notebook)
     student = checked_id(student) if student else typed_id(notebook) or "anonymous"
     check_limits(course)
-    with Grader(course, options, tell=tell, once=True) as grader:
+    with Grader(course, options, tell=tell) as grader:
         return grader.grade(Handed(student, assignment, path))
 
 
@@ -344,3 +333,17 @@ def _explained(notebook: dict[str, Any], reason: str) -> dict[str, Any]:
     """Return a notebook under a cell that says why it was not run."""
     cell = {"id": "cell-why", **new_cell("markdown", f"**{reason}**")}
     return {**notebook, "cells": [cell, *notebook["cells"]]}
+
+
+def _recognise(course: Course, path: Path, notebook: dict[str, Any]) -> str:
+    if path.stem in course.titles:
+        return path.stem
+    for id in course.ids():
+        try:
+            restore(notebook, Release.load(course, id))
+        except (Unreadable, CourseError):
+            continue
+        return id
+    raise CourseError(
+        f"{path} holds no cell of an assignment of this course ({', '.join(course.titles)})"
+    )

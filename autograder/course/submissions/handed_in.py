@@ -13,9 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
-from autograder.course.config import Course, CourseError
+from autograder.course.config import Course
 from autograder.course.opening import LinkRefused, NotOrdinary, TooLarge, read_once
-from autograder.course.people.student_ids import without_typed_id
 from autograder.course.release.handed_out import Release
 from autograder.course.submissions.hand_in import hand_in
 from autograder.exercise.cache import copied
@@ -290,33 +289,3 @@ def as_released(notebook: Mapping[str, Any], release: Release) -> set[str]:
     """Return the grade_ids of cells that nobody has written in."""
     before = texts(release.notebook)
     return {id for id, text in texts(notebook).items() if text == before.get(id)}
-
-
-def recognised(course: Course, path: Path, notebook: dict[str, Any]) -> str:
-    """Return the assignment that a notebook belongs to, by the file's name or else by its cells.
-
-    Raises
-    ------
-    CourseError
-        If it is of none.
-    """
-    if path.stem in course.titles:
-        return path.stem
-    for id in course.ids():
-        try:
-            restore(notebook, Release.load(course, id))
-        except (Unreadable, CourseError):
-            continue
-        return id
-    raise CourseError(
-        f"{path} holds no cell of an assignment of this course ({', '.join(course.titles)})"
-    )
-
-
-def nobody_wrote(notebook: Mapping[str, Any], release: Release) -> bool:
-    """Say whether every cell is as it was released, but for the id that is typed into the first."""
-    return _sources(notebook) == _sources(release.notebook)
-
-
-def _sources(notebook: Mapping[str, Any]) -> list[tuple[str, str]]:
-    return [(cell["cell_type"], without_typed_id(source_of(cell))) for cell in notebook["cells"]]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-import importlib
 from collections.abc import Iterable
 from typing import Protocol
 
@@ -57,24 +55,6 @@ class Zygotes:
                 data=release.files,
             )
         return self._open[needs]
-
-    def forked(self, release: Needs, limits: Limits, also: Iterable[str] = ()) -> Zygote:
-        """Return one for the text that was released, and for nothing that a student wrote.
-
-        It goes on from this process: what both need is imported here, once.
-        """
-        for name in {*release.imports, *also}:
-            with contextlib.suppress(ImportError):  # the process says so where that matters
-                importlib.import_module(name)
-        self._open["forked"] = zygote = Zygote(
-            release.imports,
-            isolation=self.isolation,
-            limits=limits,
-            trust=self.trust,
-            data=release.files,
-            forked=True,
-        )
-        return zygote
 
     def spare(self) -> None:
         """End those that nobody has asked for since the last time, so that they don't add up."""
