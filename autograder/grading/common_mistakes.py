@@ -9,8 +9,8 @@ from typing import Any
 from autograder.exercise import Exercise, Part
 from autograder.exercise.answers.slips import is_trivial
 from autograder.grading.changes import Place
-from autograder.grading.diagnosis import Own
 from autograder.grading.one_change import changed_too, shared
+from autograder.grading.own_values import Own
 from autograder.grading.results import Item, Status
 
 Known = Mapping[str, Any]

@@ -21,8 +21,8 @@ from autograder.exercise.words.part import arguments, computation
 from autograder.grading.at_points import excluding
 from autograder.grading.budget import Exhausted, bounded
 from autograder.grading.changes import Place, ways
-from autograder.grading.diagnosis import Own
 from autograder.grading.own import OwnFunction
+from autograder.grading.own_values import Own
 
 #: Of each kind of change, what a student reads behind "This is what comes out".
 KINDS = {
@@ -129,10 +129,8 @@ def _found(
             if any(isinstance(known.get(name), OwnFunction) for name in needs):
                 continue
             with contextlib.suppress(Undecided, Exception), np.errstate(all="ignore"):
-                made = apply(way.compute, known)
-                if excluded(made):
-                    continue
-                if is_it(part, answer, part.answer.read(made), true[part.name]):
+                wrong = part.answer.read(apply(way.compute, known))
+                if not excluded(wrong) and is_it(part, answer, wrong, true[part.name]):
                     found[way.place] = way.kind
     return found
 

@@ -14,12 +14,13 @@ from autograder.exercise.words.dependencies import evaluate, solve
 from autograder.exercise.words.part import arguments, computation
 from autograder.grading.budget import TOO_MUCH, Exhausted, judging
 from autograder.grading.common_mistakes import with_mistakes
-from autograder.grading.diagnosis import Own, judge, misshapen
+from autograder.grading.diagnosis import judge, misshapen
 from autograder.grading.mistakes_before import told_before
 from autograder.grading.mistakes_in_part import told_in_part
 from autograder.grading.one_change import told
 from autograder.grading.others import another_part, others_named
 from autograder.grading.own_answer import as_written
+from autograder.grading.own_values import Own
 from autograder.grading.pricing import paid_once
 from autograder.grading.results import Item, Status, hundredths, sentence
 from autograder.sandbox import StudentError

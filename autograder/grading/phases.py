@@ -6,7 +6,7 @@ student. So no cell runs after the first call: who has the `Calls` of a submissi
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from types import MappingProxyType
 from typing import Any, Protocol, Self
 
@@ -71,7 +71,7 @@ class Calls(Protocol):
         ``ours`` are functions that take the place of the notebook's: by name, their code.
         """
 
-    def lacking(self, names: Iterable[str]) -> list[str]:
+    def lacking(self, names: Collection[str]) -> list[str]:
         """Return which of these functions are not there, or were left as they were handed out."""
 
     def supply(self, sources: Mapping[str, str]) -> None:

@@ -30,7 +30,7 @@ from autograder.student.rounding import rounding_of
 
 Function = Callable[..., Any]
 
-_KEPT, _COUNTS = 4000, 50_000  # stretches of answers, and bytes: a larger one counts as several
+_KEPT, _COUNTS = 4000, 50_000  # recordings of answers, and bytes: a larger one counts as several
 
 
 class Exchanges(Values):
@@ -63,7 +63,7 @@ class Requests(Values):
         self.calls = calls
 
 
-class Stretch:
+class Recorded:
     """Recorded requests, to be put to other functions as well."""
 
     def __init__(self, calls: Sequence[Exchange]) -> None:
@@ -92,8 +92,8 @@ def repeats(asked: Sequence[Exchange]) -> Callable[[Function, bool], bool]:
     comes = (i for i, each in enumerate(recorded, 1) if each.raised or each.value is not None)
     first = next(comes, len(recorded))
     parts = [recorded[:first], recorded] if first < len(recorded) else [recorded]
-    stretches = list(map(Stretch, parts))
-    return lambda function, strict: all(each.alike(function, strict) for each in stretches)
+    recordings = list(map(Recorded, parts))
+    return lambda function, strict: all(each.alike(function, strict) for each in recordings)
 
 
 def renumbered(calls: Sequence[Exchange]) -> list[Exchange]:

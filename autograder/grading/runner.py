@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import contextlib
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Any, TypeVar
@@ -72,8 +72,7 @@ class Runner:
         self._until = math.inf  # cells from here on are not there for calls
         self._called = False  # since the process for calls was last found healthy
         self._supplied: Mapping[str, str] = {}  # what calls have besides the notebook
-        # For calls of what functions were before a cell.
-        self._earlier: dict[tuple[object, ...], Runner] = {}
+        self._earlier: dict[tuple[object, ...], Runner] = {}  # for calls of what was before a cell
         self.cpu_seconds, self.peak_mb = 0.0, 0.0
 
     def __enter__(self) -> Runner:
@@ -154,10 +153,9 @@ class Runner:
                 session.recall()
 
     def before(self, number: int, ours: Mapping[str, str] = NOTHING) -> Calls:
-        """Return calls of what functions were before a cell, in a process of its own.
+        """Return calls of what functions were before a cell, in a process that disturbs no other.
 
-        Calls that are made here do not disturb those that are made there. ``ours`` are functions
-        that take the place of the notebook's: by name, their code.
+        ``ours`` are functions that take the place of the notebook's: by name, their code.
         """
         place = (number, *ours)
         if place not in self._earlier:
@@ -166,11 +164,10 @@ class Runner:
         self._earlier[place].limits = self.limits
         return self._earlier[place]
 
-    def lacking(self, names: Iterable[str]) -> list[str]:
+    def lacking(self, names: Collection[str]) -> list[str]:
         """Return which of these functions are not there, or were left as they were handed out."""
-        wanted = list(names)
         try:
-            return self._asked(self._calls, lambda session: session.lacking(wanted))
+            return self._asked(self._calls, lambda session: session.lacking(names))
         except StudentError:
             return []
 

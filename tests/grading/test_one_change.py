@@ -138,20 +138,19 @@ def test_one_of_several_mistakes_is_told():
         ("n/(2*(a + b))", "n/(2*a + 2*b)", False),
         ("log(a*b)", "log(a) + log(b)", False),
         ("sqrt(a - 5)", "sqrt(a - 6)", False),  # which have no value there: algebra will tell
-        ("a*b", "unheard_of(a)*b", False),
         ("(a + b)^2 - a^2 - b^2 - 2*a*b", "0", False),
         ("a*exp(b)", "a*e^b", False),
     ],
 )
 def test_values_exclude_only_what_is_another_formula(formula, text, excluded):
     kind = Formula("a b n")
-    assert excluding(kind, kind.read(formula))(text) is excluded
+    assert excluding(kind, kind.read(formula))(kind.read(text)) is excluded
 
 
 def test_where_values_are_no_numbers_nothing_is_excluded():
     kind = Formula("x y", assumptions={"*": "vector"})
-    assert not excluding(kind, kind.read("x*y"))("2*x*y")
-    assert not excluding(Numbers(), np.array(2.0))("3")
+    assert not excluding(kind, kind.read("x*y"))(kind.read("2*x*y"))
+    assert not excluding(Numbers(), np.array(2.0))(np.array(3.0))
 
 
 def share(x, y):

@@ -177,7 +177,7 @@ def _author_s_errors(exercise: Exercise, course: str, proof: Proof) -> Iterator[
         draw = exercise.draw or (lambda _: {})
         variant = dict(draw(rng_for(course, exercise.id, "pool")))
         proof.problems.extend(unsaid(exercise, variant) or [str(error)])
-    except Exception as error:
+    except Exception as error:  # whatever an author's code raises
         proof.problems.append(raised(exercise.id, error).removeprefix(f"{exercise.id}: "))
 
 

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from autograder.exercise.answers.how_wrong import some_right, which_way
 from autograder.exercise.answers.kind import (
     GUESSES,
     Answer,
@@ -15,8 +16,6 @@ from autograder.exercise.answers.kind import (
     Judgement,
     Scaffold,
     same_everywhere,
-    some_right,
-    which_way,
     with_shape,
 )
 from autograder.exercise.answers.traces import explains

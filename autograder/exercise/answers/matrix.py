@@ -7,12 +7,12 @@ from typing import Any
 
 from autograder import algebra
 from autograder.algebra.building.parse import parse_matrix
+from autograder.exercise.answers.how_wrong import some_right
 from autograder.exercise.answers.kind import (
     Array,
     FormatError,
     Scaffold,
     same_everywhere,
-    some_right,
 )
 from autograder.exercise.answers.symbolic import Formula
 from autograder.student.rows import rows_of

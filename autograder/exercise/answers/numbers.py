@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from autograder.exercise.answers.how_wrong import some_right, which_way
 from autograder.exercise.answers.kind import (
     Answer,
     Array,
@@ -18,8 +19,6 @@ from autograder.exercise.answers.kind import (
     Scaffold,
     from_author,
     same_everywhere,
-    some_right,
-    which_way,
     with_shape,
 )
 from autograder.exercise.answers.traces import explains
