@@ -1081,6 +1081,8 @@ LARGEST_ANGLE = 1e60
 LARGEST_POWER, LARGEST_INDEXED_POWER = 10_000, 12  # of what holds a name
 MOST_BITS_OF_POWER = 2000
 _NEAR = 1e-9  # zero, but for rounding
+_FAR = 1e6  # angles beyond it have lost too many digits
+_OF_ANGLES = ("sin", "cos", "tan", "cot")
 _CONSTANTS = {"pi": cmath.pi, "e": cmath.e, "E": cmath.e, "I": 1j}
 
 
@@ -1134,6 +1136,8 @@ def sized(amount: Amount, word: str, *args: Amount) -> Amount:
     """Return an amount with about what it is, which an operation or a function makes of others."""
     if not amount.constant or amount.exact or word not in _FUNCTIONS:
         return amount
+    if word in _OF_ANGLES and (value := _at_an_angle(word, *args)) is not None:
+        return Amount(value, True, True)
     known = [about for about in map(about_what, args) if about is not None]
     if len(known) < len(args):
         return amount
@@ -1143,6 +1147,16 @@ def sized(amount: Amount, word: str, *args: Amount) -> Amount:
         return amount._replace(about=complex("inf"))
     except (ArithmeticError, ValueError, TypeError):
         return amount
+
+
+def _at_an_angle(word: str, angle: Amount) -> Fraction | None:
+    """Return sin, cos, tan or cot of a multiple of π/12 where it is rational, as sin(π) is 0."""
+    turned = 12 * (angle.about or 0) / cmath.pi
+    if not angle.about or abs(turned) > _FAR or abs(turned - round(turned.real)) > _NEAR:
+        return None
+    value = _FUNCTIONS[word](angle.about)
+    twice = round(2 * value.real) if abs(value) < 2 else 0
+    return Fraction(twice, 2) if abs(value - twice / 2) < _NEAR else None
 
 
 def about_what(amount: Amount) -> complex | None:

@@ -11,22 +11,20 @@ import logging
 import secrets
 import threading
 import time
-from collections import deque
 from collections.abc import Sequence
 from concurrent.futures import CancelledError, Future
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
 from distributed import Client, fire_and_forget
 
 from autograder.course.config import Course, CourseError
-from autograder.course.graders import EndsGraders
 from autograder.course.graders.batches import Batch, Pace
 from autograder.course.graders.greeting import GreetedWorker, greeted
 from autograder.course.graders.messages import SECRET, known_secrets, packed_jobs, unpacked_grades
 from autograder.course.graders.plain_reading import read_plainly
 from autograder.course.graders.station import grade, leave
+from autograder.course.graders.tasks import Tasks
 from autograder.course.graders.tls import certificates, encrypted, security
 from autograder.course.submissions.bundle import Bundle
 from autograder.course.submissions.grade import Graded
@@ -45,16 +43,6 @@ _FORGET = 20.0  # seconds for the workers to end their processes
 _CALLED_OFF = ("cancelled", "lost")  # what Dask says of a future that nobody works on
 #: What Dask says of a lost connection, tracebacks included: who asks is told in a sentence.
 _LOGS = ("distributed", "distributed.client", "tornado.application")
-_FAILURES = 2  # of one job: a worker was lost with it, the second time with it alone
-
-
-@dataclass
-class _Task:
-    """A job on its way to a grade."""
-
-    job: Job
-    future: Future[Graded]
-    failures: int = 0
 
 
 class Cluster:
@@ -95,15 +83,12 @@ class Cluster:
         self._bundle = Bundle.of(course, assignments)
         self._workers: dict[str, GreetedWorker] = {}
         self._refused: dict[str, str] = {}
-        self._tasks: dict[int, _Task] = {}
-        self._waiting: deque[int] = deque()
-        self._suspects: deque[int] = deque()  # that a worker was lost with
+        self._tasks = Tasks()
         self._pace = Pace()
         self._more = True  # jobs will come
         self._lock = threading.RLock()
         self._closing = threading.Event()
         self._gone: list[str] = []  # addresses of workers that were lost
-        self._number = 0
         self._ended = ""  # why nothing more is graded
 
     def __enter__(self) -> Self:
@@ -164,14 +149,10 @@ class Cluster:
 
     def submit(self, job: Job) -> Future[Graded]:
         """Have a submission graded by the worker that has least to do."""
-        future: Future[Graded] = Future()
         with self._lock:
+            future = self._tasks.add(job)
             if self._ended:
-                future.set_exception(CourseError(self._ended))
-                return future
-            self._number += 1
-            self._tasks[self._number] = _Task(job, future)
-            self._waiting.append(self._number)
+                self._tasks.fail(CourseError(self._ended))
             self._hand_out()
         return future
 
@@ -186,18 +167,19 @@ class Cluster:
 
     def _hand_out(self) -> None:
         """Give waiting jobs to workers that have room; a suspect gets a worker for itself."""
-        while self._suspects and (idle := [w for w in self._fit() if not w.running]):
-            self._send(idle[0], [self._suspects.popleft()])
-        while self._waiting and (free := [w for w in self._fit() if self._room(w)]):
+        waiting, suspects = self._tasks.waiting, self._tasks.suspects
+        while suspects and (idle := [w for w in self._fit() if not w.running]):
+            self._send(idle[0], [suspects.popleft()])
+        while waiting and (free := [w for w in self._fit() if self._room(w)]):
             more = self._more and any(worker.running for worker in self._fit())
-            size = self._pace.size(len(self._waiting), graders=self._graders, more=more)
+            size = self._pace.size(len(waiting), graders=self._graders, more=more)
             if not size:
                 return
             worker = min(free, key=lambda worker: len(worker.running) / worker.width)
-            self._send(worker, [self._waiting.popleft() for _ in range(size)])
+            self._send(worker, [waiting.popleft() for _ in range(size)])
 
     def _send(self, worker: GreetedWorker, numbers: Sequence[int]) -> None:
-        jobs = [self._tasks[number].job for number in numbers]
+        jobs = self._tasks.jobs(numbers)
         batch = Batch(numbers)
         worker.running.add(batch)
         batch.there = self._client.submit(
@@ -213,7 +195,7 @@ class Cluster:
         batch.there.add_done_callback(lambda there: self._done(worker, batch, there))
 
     def _room(self, worker: GreetedWorker) -> bool:
-        alone = any(self._tasks[batch.numbers[0]].failures for batch in worker.running)
+        alone = any(self._tasks.suspected(batch.numbers[0]) for batch in worker.running)
         return not alone and len(worker.running) < _AHEAD * worker.width
 
     def _done(self, worker: GreetedWorker, batch: Batch, there: Any) -> None:
@@ -234,9 +216,9 @@ class Cluster:
             worker.running.discard(batch)
             for number, graded in zip(batch.numbers, found, strict=True):
                 if graded is None:
-                    self._again(number)
+                    self._tasks.again(number)
                 else:
-                    results.append((self._tasks.pop(number).future, graded))
+                    results.append((self._tasks.done(number), graded))
                     if seconds := graded.grade.runtime.get("seconds"):
                         self._pace.took(seconds)
             self._hand_out()
@@ -314,7 +296,7 @@ class Cluster:
         for batch in lost:
             batch.there.cancel()
             for number in batch.numbers:
-                self._again(number)
+                self._tasks.again(number)
         self._hand_out()
 
     def _recover(self) -> None:
@@ -327,19 +309,7 @@ class Cluster:
             for batch in list(worker.running):
                 if batch.there.status in _CALLED_OFF:
                     worker.running.discard(batch)
-                    for number in batch.numbers:
-                        suspect = self._tasks[number].failures
-                        (self._suspects if suspect else self._waiting).append(number)
-
-    def _again(self, number: int) -> None:
-        """Have a job done again, by a worker that does nothing beside it; but not for ever."""
-        task = self._tasks[number]
-        task.failures += 1
-        if task.failures < _FAILURES:
-            self._suspects.append(number)
-        else:
-            del self._tasks[number]
-            task.future.set_exception(EndsGraders())
+                    self._tasks.back(batch.numbers)
 
     def _wait_for_one(self) -> None:
         began = time.monotonic()
@@ -365,10 +335,6 @@ class Cluster:
             reason = f"{reason}; refused were {self._reasons}"
         with self._lock:
             self._ended = f"{reason}; what was graded is kept, and the next run goes on"
-            for task in self._tasks.values():
-                task.future.set_exception(CourseError(self._ended))
-            self._tasks.clear()
-            self._waiting.clear()
-            self._suspects.clear()
+            self._tasks.fail(CourseError(self._ended))
             for worker in self._workers.values():
                 worker.running.clear()
