@@ -190,14 +190,14 @@ def test_a_suspect_has_a_worker_for_itself(fast):
     submitted(fast, 41)
     fast._lost(fast._workers.pop("one"))
     fast.finish()
-    suspects = {number for number, task in fast._tasks.items() if task.failures}
+    suspects = {number for number, task in fast._tasks._open.items() if task.failures}
     while open := fast._client.open():
         running = [batch.numbers for batch in fast._workers["two"].running]
         if any(set(numbers) & suspects for numbers in running):
             assert len(running) == 1
             assert len(running[0]) == 1
         open[0].answer()
-    assert not suspects & fast._tasks.keys()
+    assert not suspects & fast._tasks._open.keys()
 
 
 def test_a_job_that_ends_workers_takes_no_neighbour_with_it(fast):
@@ -265,7 +265,7 @@ def test_what_a_lost_connection_called_off_is_no_fault_of_a_job_s(fast):
         asked.end("cancelled")
     fast._recover()
     fast._hand_out()
-    assert not any(task.failures for task in fast._tasks.values())
+    assert not any(task.failures for task in fast._tasks._open.values())
     fast.finish()
     answer_all(fast)
     assert grades(futures) == set(futures)
@@ -275,9 +275,9 @@ def test_a_late_answer_of_a_lost_worker_counts_for_nothing(fast):
     submitted(fast, 41)
     batch = batch_of(fast, {})
     fast._lost(fast._workers.pop(batch.worker))
-    open_before = len(fast._tasks)
+    open_before = len(fast._tasks._open)
     batch.answer()
-    assert len(fast._tasks) == open_before
+    assert len(fast._tasks._open) == open_before
 
 
 def test_who_breaks_off_calls_all_of_it_off(fast):
