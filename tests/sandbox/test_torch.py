@@ -4,7 +4,7 @@ import pytest
 
 from autograder.course.release.handed_out import libraries_of
 from autograder.sandbox import COMPILER, Limits, Zygote
-from autograder.sandbox.wire.requests import Call, Time
+from autograder.sandbox.wire.requests import Call, Outline, Time
 
 from ..tiers import isolation_of
 
@@ -63,6 +63,13 @@ def test_using_torch_damages_nothing(zygotes, use):
         run = session.execute(source)
         assert run.error is None, run.error
         assert run.healthy
+
+
+def test_an_outline_needs_nothing_that_is_written_anywhere(zygotes):
+    """It brings the compiler in where that wasn't there before anything was confined."""
+    with zygotes[False].session() as session:
+        session.execute("import torch\ndef f(q): return (q @ q.mT).softmax(-1)")
+        assert session.ask("f", Outline(((64, 8),), "bfloat16")).work["largest"] == 64**2
 
 
 def test_who_uses_no_compiler_waits_for_none():

@@ -217,7 +217,8 @@ def _import(modules: Sequence[str], also: Sequence[str]) -> tuple[Shell, worker.
         for name in also:
             with contextlib.suppress(ImportError):
                 importlib.import_module(name)
-    os.environ["MPLCONFIGDIR"] = os.environ["IPYTHONDIR"] = tempfile.gettempdir()
+    folders = "MPLCONFIGDIR", "IPYTHONDIR", "TORCHINDUCTOR_CACHE_DIR"
+    os.environ |= dict.fromkeys(folders, tempfile.gettempdir())
     if "numpy" in sys.modules:
         for name in _EAGER:
             importlib.import_module(name)
