@@ -139,17 +139,6 @@ def scores():
         yield scores
 
 
-@pytest.fixture
-def started(monkeypatch):
-    """Count the processes."""
-    sessions = []
-    session = Zygote.session
-    monkeypatch.setattr(
-        Zygote, "session", lambda *args: sessions.append(session(*args)) or sessions[-1]
-    )
-    return sessions
-
-
 def earned(items, *names):
     return [items[name].score for name in names]
 

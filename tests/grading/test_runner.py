@@ -234,17 +234,6 @@ def test_where_nothing_was_spoiled_nothing_is_asked_twice(runner, monkeypatch):
     assert sum("while" in source for source in executed) == 1
 
 
-@pytest.fixture
-def started(monkeypatch):
-    """Count the processes."""
-    sessions = []
-    session = Zygote.session
-    monkeypatch.setattr(
-        Zygote, "session", lambda *args: sessions.append(session(*args)) or sessions[-1]
-    )
-    return sessions
-
-
 def test_calls_after_the_last_cell_need_no_second_process(runner, started):
     runner.execute("a = 1\ndef f(): return a", 1)
     runner.keep(2, ["f"])
