@@ -30,8 +30,8 @@ def explained(
     That is tried on the first check of its own exercise. What is merely wrong is followed.
     """
     found = list(items)
-    for number, item in enumerate(() if call.unwritten else items):
-        if item.status is Status.FAILED and item.note in _UNKNOWN:
+    for number, item in enumerate(items):
+        if item.status is Status.FAILED and item.note in _UNKNOWN and not call.unwritten:
             own = ((one, call.own(one.solution)) for one in function.carried)
             said = [_failing(one, each, secret) for one, each in own if each]
             found[number] = replace(item, feedback=" ".join(filter(None, [item.feedback, *said])))

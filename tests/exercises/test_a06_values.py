@@ -274,6 +274,13 @@ class TestBlock:
         assert sum(p.numel() for p in layer.parameters()) == known("block_params")["total"]
 
 
+def parameters(block):
+    """All parameters of a block, one behind the other."""
+    from torch.nn.utils import parameters_to_vector
+
+    return parameters_to_vector(block.parameters())
+
+
 def lesson():
     """The lesson's code, cell by cell, as one tree."""
     return ast.parse((ROOT / "assignments" / "a06_block" / "a06_block.py").read_text("utf-8"))
@@ -290,6 +297,9 @@ class TestDepth:
         names = {"torch": torch, "nn": torch.nn}
         (deep,) = (n for n in lesson().body if isinstance(n, ast.FunctionDef) and n.name == "deep")
         exec(compile(ast.Module([deep], []), "lesson", "exec"), names)
+        theirs, ours = names["deep"](2, True, 5)[0], m.stack(2, True, 5, sizes=m.DEEP)
+        for one, other in zip(map(parameters, theirs), map(parameters, ours), strict=True):
+            assert torch.equal(one, other)
         for pre_norm, right in ((True, m.PRE), (False, m.POST)):
             for depth, expected in zip(m.DEPTHS, right, strict=True):
                 stacks = [names["deep"](depth, pre_norm, seed) for seed in range(4)]

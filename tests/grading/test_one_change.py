@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from autograder.exercise import Count, Exercise, Formula, Numbers, seeded
+from autograder.exercise.answers.how_wrong import which_way
 from autograder.grading.at_points import excluding
 from autograder.grading.changes import ways
 from autograder.grading.parts import grade_parts
@@ -110,9 +111,31 @@ def test_one_change_is_named(part, answer, said):
 
 
 def test_nothing_is_said_by_chance():
-    assert told(few=35)["few"].startswith("This is too ")  # d (d − 2): or anything
+    assert "comes out" not in told(few=35)["few"]  # d (d − 2): or anything
     assert told(score=1.234567)["score"].startswith("This is too ")
     assert told(formula="a*b*n")["formula"].startswith("At ")
+
+
+@pytest.mark.parametrize("right", [0.37, 7, 128, -4200.5, 3e-7])
+def test_who_halves_again_and_again_finds_out_a_power_of_ten(right):
+    low, high = -1e6, 1e6
+    for _ in range(200):
+        middle = (low + high) / 2
+        said = which_way(middle, right)
+        if not said:
+            break
+        low, high = (middle, high) if "small" in said else (low, middle)
+    else:
+        pytest.fail("it has come closer than any answer")
+    tens = 10.0 ** np.floor(np.log10(abs(right)))
+    for near in np.sign(right) * tens * np.array([1, 3.3, 9.99]):
+        assert not which_way(near, right)
+
+
+def test_where_0_is_right_no_side_is_told():
+    assert not which_way(5, 0)
+    assert not which_way(-5, 0)
+    assert which_way(-5, 7) == "This is too small."  # the control
 
 
 def test_what_follows_from_an_own_answer_is_compared_with_it():
