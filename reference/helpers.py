@@ -5,7 +5,8 @@ import numpy as np
 from autograder.exercise import require
 
 # What of a library is no answer where it is what students are to write; see `Exercise.reference`.
-# The words are in the names of torch's functions, or of the operations that come of them.
+# The words are in the names of torch's functions, or of the operations that come of them; "ufunc."
+# stands before the name of a function of numpy's that goes through an array by its methods.
 ATTENTION = {
     "the library's attention": (
         *("scaled_dot_product", "multi_head_attention", "safe_softmax", "flex_attention"),
@@ -17,7 +18,11 @@ NORMS = {
         *("layer_norm", "rms_norm", "group_norm", "instance_norm", "batch_norm"),
     )
 }
-SOFTMAX = {"the library's softmax": ("softmax", "logsumexp", "logcumsumexp")}
+SOFTMAX = {
+    "the library's softmax or log-sum-exp (that is `np.logaddexp.reduce`, too)": (
+        *("softmax", "logsumexp", "logcumsumexp", "ufunc.logaddexp"),
+    )
+}
 GELU = {"the library's GELU": ("gelu",)}
 LOSSES = {"the library's loss": ("cross_entropy", "nll_loss", "kl_div")}
 GRADIENTS = {"automatic differentiation": ("autograd", "make_dual")}

@@ -42,10 +42,9 @@ class Local(Callee):
 
     def ask(self, request: Request) -> Reply:
         """Do it in this process; there is no clock to read."""
-        wanted = request.without if isinstance(request, WithArguments) else ()
-        if not wanted:
+        if not (isinstance(request, WithArguments) and request.without):
             return self._answer(request)
-        with watching(wanted) as seen:
+        with watching(request.without, closely=request.closely) as seen:
             answer = self._answer(request)
         return replace(answer, layers=tuple(sorted(seen.words)))
 

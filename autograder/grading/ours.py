@@ -48,7 +48,7 @@ class Ours(Local):
         if asked.key in self._asked:
             return super().ask(request)
         self._asked.add(asked.key)
-        found = _answered(self._function, asked, tuple(request.without))
+        found = _answered(self._function, asked, tuple(request.without), request.closely)
         if isinstance(found, StudentError):
             raise _anew(found)
         return replace(found, value=deepcopied(found.value))
@@ -56,10 +56,11 @@ class Ours(Local):
 
 @remembered(lambda found: _lasts(found), size=_KEPT, weight=lambda found: _weight(found))
 def _answered(
-    function: Callable[..., Any], asked: Values, without: tuple[str, ...]
+    function: Callable[..., Any], asked: Values, without: tuple[str, ...], closely: bool
 ) -> Reply | StudentError:
     kind, args, kwargs = asked.values
-    request = (Call if kind == Call.__name__ else CountWork)(args, kwargs, without=without)
+    ask = Call if kind == Call.__name__ else CountWork
+    request = ask(args, kwargs, without=without, closely=closely)
     try:
         return Local(function).ask(request)
     except StudentError as error:

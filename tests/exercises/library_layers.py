@@ -96,9 +96,34 @@ def gelu(x, approximate="none"):
 
 
 def softmax(x, axis=-1):
+    return torch.from_numpy(as_float(x)).softmax(axis).numpy()
+
+
+def as_float(x):
     x = np.asarray(x)
-    x = x if x.dtype.kind == "f" else x.astype(float)
-    return torch.from_numpy(x).softmax(axis).numpy()
+    return x if x.dtype.kind == "f" else x.astype(float)
+
+
+def softmax_by_numpy(x, axis=-1):
+    x = as_float(x)
+    return np.exp(x - np.logaddexp.reduce(x, axis=axis, keepdims=True))
+
+
+def softmax_piece_by_piece(x, axis=-1, add=np.logaddexp.accumulate):
+    x = as_float(x)
+    return np.exp(x - add(x, axis=axis).take([-1], axis=axis))
+
+
+def softmax_added_at_a_place(z):
+    total = np.full((*z.shape[:-1], 1), -np.inf, z.dtype)
+    for column in np.moveaxis(z, -1, 0):
+        np.logaddexp.at(total, (..., 0), column)
+    return np.exp(z.astype(float) - total).astype(z.dtype)
+
+
+def sinks_by_numpy(x, axis=-1, sink=0.0):
+    total = np.log(2) * np.logaddexp2.reduce(x / np.log(2), axis=axis, keepdims=True)
+    return np.exp(x - np.logaddexp(total, sink))
 
 
 def differentiated(z):
@@ -136,6 +161,10 @@ CASES = [
     ("a06_block/ln_code", "layer_norm", normalised_in_groups),
     ("a06_block/ffn_gelu", "gelu", gelu),
     ("a01_softmax/softmax_stable", "softmax", softmax),
+    ("a01_softmax/softmax_stable", "softmax", softmax_by_numpy),
+    ("a01_softmax/softmax_stable", "softmax", softmax_piece_by_piece),
+    ("a10_scale_adapt/fp16_softmax", "softmax16", softmax_added_at_a_place),
+    ("a13_modern/attention_sinks", "softmax1", sinks_by_numpy),
     ("a01_softmax/jacobian_code", "softmax_jacobian", differentiated),
     ("a03_scaled_attention/sdpa_grad", "attention_grad", gradients),
     ("a08_cost/time_attention", "standard_attention", by_getattr),

@@ -131,6 +131,20 @@ def test_a_layer_of_the_library_is_seen_in_a_call_that_imports_it_itself(librari
         assert session.ask("g", Call((1,), {}, without=wanted)).layers == ()
 
 
+@pytest.mark.parametrize("libraries", [("torch",), ()])
+def test_a_method_of_numpys_is_seen_under_another_name(libraries):
+    source = (
+        "import numpy as np\nother = np.logaddexp.reduce\n"
+        "def f(x): return other(x)\ndef g(x): return np.logaddexp(x, x) + np.add.reduce(x)\n"
+    )
+    wanted = ("logsumexp", "ufunc.logaddexp")
+    with Zygote(libraries) as zygote, zygote.session() as session:
+        session.execute(source)
+        for name, seen in (("f", wanted[1:]), ("g", ())):
+            request = Call(([0.0, 1.0],), {}, without=wanted, closely=True)
+            assert session.ask(name, request).layers == seen
+
+
 def test_what_is_not_installed_is_no_obstacle_where_it_is_not_needed():
     with Zygote((), also=("statistics", "no_such_module")) as zygote, zygote.session() as session:
         session.execute("import sys; there = 'statistics' in sys.modules")

@@ -1,4 +1,4 @@
-"""See which operations of torch a call makes use of, under whatever name it knows them.
+"""See which operations of a library a call makes use of, under whatever name it knows them.
 
 What students write is seen where torch itself hands it over, twice: its functions, of which a layer
 such as ``nn.Linear`` is made, and the operations that come of them.  So an alias, a
@@ -6,7 +6,8 @@ module within a module or ``torch.ops`` make no difference.
 
 Both can be turned off, know one thread alone, and see nothing of what torch does in Python.  So
 some calls are looked at closely: by torch's own profiler, which sees the operations of all threads,
-and by Python's, which sees torch's functions.  That takes too long for every call.
+and by Python's, which sees torch's functions, and the methods of numpy's: ``np.logaddexp.reduce``
+is a log-sum-exp.  That takes too long for every call.
 """
 
 import contextlib
@@ -19,8 +20,12 @@ from pathlib import Path
 from types import CodeType, FrameType
 from typing import Any
 
+import numpy as np
+
 #: So an operation is called besides that torch does to differentiate something.
 BACKWARDS = "autograd"
+#: So a method of numpy's functions is called: reduce, accumulate, at, …, which go through arrays.
+THROUGHOUT = "ufunc."
 
 
 class Seen:
@@ -53,10 +58,11 @@ def watching(wanted: Sequence[str], *, closely: bool = False) -> Iterator[Seen]:
     """Look for operations with one of these words in their names."""
     seen = Seen(wanted)
     with contextlib.ExitStack() as open_:
-        if there := "torch" in sys.modules:
-            if closely:
-                for look in _close():
-                    open_.enter_context(look(seen))
+        there = "torch" in sys.modules
+        if closely:
+            for look in _close() if there else (_functions,):
+                open_.enter_context(look(seen))
+        if there:
             for kind in _kinds():
                 open_.enter_context(kind(seen))
         yield seen
@@ -78,8 +84,8 @@ def _close() -> tuple[_Look, ...]:
     The first is none of torch's promises: where it has another one, the second looks alone.
     """
     with contextlib.suppress(ImportError, AttributeError, TypeError):
-        return _operations(), _functions()
-    return (_functions(),)
+        return _operations(), _functions
+    return (_functions,)
 
 
 def _operations() -> _Look:
@@ -91,6 +97,7 @@ def _operations() -> _Look:
         _ExperimentalConfig,
     )
 
+    os.putenv("KINETO_LOG_LEVEL", "99")  # else it says on stderr each time that it begins and ends
     everywhere, kinds = _ExperimentalConfig(profile_all_threads=True), {ProfilerActivity.CPU}
     no_shapes = no_memory = no_stack = no_flops = no_modules = False
     config = ProfilerConfig(
@@ -117,30 +124,32 @@ def _operations() -> _Look:
     return operations
 
 
-def _functions() -> _Look:
-    folder = f"{Path(sys.modules['torch'].__path__[0])}{os.sep}"
+@contextlib.contextmanager
+def _functions(seen: Seen) -> Iterator[None]:
+    """See functions that torch has written in Python, and methods of numpy's functions."""
+    torch = sys.modules.get("torch")
+    folder = f"{Path(torch.__path__[0])}{os.sep}" if torch else None
+    known: dict[int, CodeType] = {}
 
-    @contextlib.contextmanager
-    def functions(seen: Seen) -> Iterator[None]:
-        known: dict[int, CodeType] = {}
+    def look(frame: FrameType, event: str, called: object) -> None:
+        code = frame.f_code
+        if event == "c_call":
+            whose = getattr(called, "__self__", None)
+            if isinstance(whose, np.ufunc):
+                seen.note(f"{THROUGHOUT}{whose.__name__}")
+        elif event == "call" and folder and id(code) not in known:
+            known[id(code)] = code
+            # No body of a class or module; and what differentiates is seen by what it does.
+            written = code.co_flags & CO_OPTIMIZED and BACKWARDS not in code.co_name
+            if written and code.co_filename.startswith(folder):
+                seen.note(code.co_name)
 
-        def look(frame: FrameType, event: str, _: object) -> None:
-            code = frame.f_code
-            if event == "call" and id(code) not in known:
-                known[id(code)] = code
-                # No body of a class or module; and what differentiates is seen by what it does.
-                written = code.co_flags & CO_OPTIMIZED and BACKWARDS not in code.co_name
-                if written and code.co_filename.startswith(folder):
-                    seen.note(code.co_name)
-
-        before = sys.getprofile()
-        sys.setprofile(look)
-        try:
-            yield
-        finally:
-            sys.setprofile(before)
-
-    return functions
+    before = sys.getprofile()
+    sys.setprofile(look)
+    try:
+        yield
+    finally:
+        sys.setprofile(before)
 
 
 @functools.cache
