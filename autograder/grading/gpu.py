@@ -17,7 +17,7 @@ from typing import Any
 
 from autograder.exercise.checks.clocks import Inconclusive
 from autograder.exercise.checks.gpu_checks import Timing
-from autograder.grading.phases import Calls
+from autograder.grading.phases import Calls, Functions
 from autograder.sandbox import COMPILER, Isolation, Limits, StudentError, Zygote
 from autograder.sandbox.wire import requests
 
@@ -80,7 +80,7 @@ class Gpu:
         """End the process."""
         self._zygote.close()
 
-    def beside(self, calls: Calls) -> Calls:
+    def beside(self, calls: Functions) -> Calls:
         """Return the same functions, in a process that has the GPU."""
         return calls.beside(self._zygote)
 

@@ -43,6 +43,11 @@ class History:
     def __len__(self) -> int:
         return len(self._cells)
 
+    @property
+    def divided(self) -> bool:
+        """Are there cells of the past that are not there for what comes later?"""
+        return bool(self._gone)
+
     def add(self, cell: Cell) -> None:
         """Keep a cell that was run."""
         self._cells.append(cell)

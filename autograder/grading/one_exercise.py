@@ -8,6 +8,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from autograder.exercise import Exercise
+from autograder.exercise.words.checked import Carried
+from autograder.exercise.words.given import hands_over
 from autograder.grading.budget import TOO_MUCH
 from autograder.grading.checks import grade_checks
 from autograder.grading.gpu import Gpu
@@ -142,8 +144,9 @@ class OneExercise:
         if exercise is None or self._fault:
             return
         with self._withholding():
-            earlier = Earlier(calls, exercise.carried, places, self._number)
-            if exercise.functions or exercise.calling:
+            calling = bool(exercise.functions)
+            earlier = Earlier(calls, exercise.carried, places, self._number, calling=calling)
+            if calling:
                 calls.turn_back(self._number)
                 supplied(calls, exercise.carried)
             if self._values:
@@ -178,13 +181,24 @@ class OneExercise:
         return len(self.exercise.hints) if self.exercise else 0
 
     @property
+    def carried(self) -> Sequence[Carried]:
+        """What it builds on."""
+        return self.exercise.carried if self.exercise else ()
+
+    @property
     def place(self) -> int:
         """The number of its check cell."""
         return self._number
 
-    def lasting(self, calls: Calls) -> bool:
-        """Say whether the functions can be called without running cells again."""
-        return calls.kept(self._number)
+    def order(self, calls: Calls) -> int:
+        """Return when to call, so that few cells are run again: the smallest numbers come first."""
+        functions = self.exercise.functions if self.exercise else ()
+        if not functions:
+            return 1
+        if not calls.kept(self._number):
+            return 3
+        # A process that got functions of ours is of no use to others afterwards.
+        return 2 if any(hands_over(each.checks[0].run) for each in functions) else 0
 
     @property
     def grade(self) -> ExerciseGrade:

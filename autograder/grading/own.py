@@ -13,7 +13,7 @@ from autograder.exercise.words.checked import Carried
 from autograder.grading.callee import Callee
 from autograder.grading.interview import Interview
 from autograder.grading.local import Local
-from autograder.grading.phases import Calls
+from autograder.grading.phases import Calls, Functions
 from autograder.grading.runs import Run
 from autograder.grading.substance import Asked, heedless, heedless_objects
 from autograder.sandbox import Reply, StudentError
@@ -126,6 +126,18 @@ class Places:
             return [self.checks[exercise]]
         return [*filter(None, [self.first.get(exercise)]), number]
 
+    def wanted(self, carried: Mapping[int, Iterable[Carried]]) -> dict[int, set[str]]:
+        """Return the names of what is looked for first before each cell.
+
+        ``carried`` is what exercises carry, by the numbers of their check cells.
+        """
+        found: dict[int, set[str]] = {}
+        for number, each in carried.items():
+            for one in each:
+                place, *_ = self.of(one.exercise, number)
+                found.setdefault(place, set()).add(one.name)
+        return found
+
 
 class Earlier:
     """What an exercise builds on, as the notebook has it where that was graded itself.
@@ -137,14 +149,23 @@ class Earlier:
     ----------
     number
         That of the check cell of what builds on it.
+    calling
+        Is anything called that builds on it? That must not know what earlier functions are asked.
     """
 
     def __init__(
-        self, calls: Calls, carried: Iterable[Carried], places: Places, number: int
+        self,
+        calls: Calls,
+        carried: Iterable[Carried],
+        places: Places,
+        number: int,
+        *,
+        calling: bool = True,
     ) -> None:
         self._calls, self._carried = calls, tuple(carried)
+        self._before = calls.before if calling else calls.back_at
         self._places, self._number = places, number
-        self._found: dict[str, Calls | None] = {}
+        self._found: dict[str, Functions | None] = {}
 
     def functions(self) -> dict[str, OwnFunction | OwnClass]:
         """Return all of it by name."""
@@ -153,14 +174,14 @@ class Earlier:
     def __contains__(self, solution: object) -> bool:
         return any(one.solution is solution for one in self._carried)
 
-    def calls_of(self, name: str) -> Calls | None:
+    def calls_of(self, name: str) -> Functions | None:
         """Return calls of a function as it counts; None if the notebook lacks it."""
         if name not in self._found:
             [one] = (one for one in self._carried if one.name == name)
             self._found[name] = self._calls_of(one)
         return self._found[name]
 
-    def ours(self) -> Calls | None:
+    def ours(self) -> Functions | None:
         """Return calls of what builds on it, where the references are what it builds on."""
         if not self._carried:
             return None
@@ -170,9 +191,9 @@ class Earlier:
         supplied(calls, self._carried)
         return calls
 
-    def _calls_of(self, one: Carried) -> Calls | None:
+    def _calls_of(self, one: Carried) -> Functions | None:
         for place in self._places.of(one.exercise, self._number):
-            calls = self._calls.before(place)
+            calls = self._before(place)
             if not calls.lacking([one.name]):
                 supplied(calls, one.below)
                 return calls
@@ -188,7 +209,7 @@ class Earlier:
         return ask
 
 
-def supplied(calls: Calls, carried: Iterable[Carried]) -> None:
+def supplied(calls: Functions, carried: Iterable[Carried]) -> None:
     """Let calls find our own functions where the notebook lacks them."""
     each = {one.name: one for one in all_carried(carried)}
     lacking = calls.lacking(each) if each else []

@@ -17,6 +17,29 @@ from autograder.sandbox.wire.requests import OfCalls
 NOTHING: Mapping[str, str] = MappingProxyType({})
 
 
+class Functions(Protocol):
+    """Functions of a submission, as they were at some cell."""
+
+    @property
+    def hurried(self) -> bool:
+        """Has the notebook less time left than a call may take?"""
+
+    def ask(self, name: str, request: OfCalls, *, seconds: float | None = None) -> Reply:
+        """Ask something of a function, or raise ``StudentError``."""
+
+    def once(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Run:
+        """Call something expensive, unless it is known what comes, or raise ``StudentError``."""
+
+    def beside(self, zygote: Zygote) -> Calls:
+        """Return the same in processes of another zygote."""
+
+    def lacking(self, names: Collection[str]) -> list[str]:
+        """Return which of these functions are not there, or were left as they were handed out."""
+
+    def supply(self, sources: Mapping[str, str]) -> None:
+        """Have calls find functions of ours, until they are turned back: by name, their code."""
+
+
 class Cells(Protocol):
     """A submission while its cells are run one after the other, and read in between."""
 
@@ -37,18 +60,18 @@ class Cells(Protocol):
     def settle(self, number: int = 0) -> None:
         """Let nothing that an exercise has done to Python reach the next one, from a cell on."""
 
-    def calls(self) -> Calls:
-        """End this phase, and begin the next one."""
+    def calls(self, wanted: Mapping[int, Collection[str]]) -> Calls:
+        """End this phase, and begin the next one.
+
+        ``wanted`` are the functions of what is before cells, by these cells' numbers, which
+        `Calls.before` may be asked for.
+        """
 
 
-class Calls(Protocol):
+class Calls(Functions, Protocol):
     """A submission whose cells have all been run, while its functions are called."""
 
     limits: Limits
-
-    @property
-    def hurried(self) -> bool:
-        """Has the notebook less time left than a call may take?"""
 
     def kept(self, number: int) -> bool:
         """Say whether `turn_back` can do without running the cells before ``number`` again."""
@@ -56,26 +79,14 @@ class Calls(Protocol):
     def turn_back(self, number: int) -> None:
         """Make calls from now on as if no cell from ``number`` on had been run."""
 
-    def ask(self, name: str, request: OfCalls, *, seconds: float | None = None) -> Reply:
-        """Ask something of a function, or raise ``StudentError``."""
-
-    def once(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Run:
-        """Call something expensive, unless it is known what comes, or raise ``StudentError``."""
-
-    def beside(self, zygote: Zygote) -> Calls:
-        """Return the same in processes of another zygote."""
-
-    def before(self, number: int, ours: Mapping[str, str] = NOTHING) -> Calls:
-        """Return calls of what functions were before a cell, in a process of its own.
+    def before(self, number: int, ours: Mapping[str, str] = NOTHING) -> Functions:
+        """Return what functions were before a cell, in a process of which these calls know nothing.
 
         ``ours`` are functions that take the place of the notebook's: by name, their code.
         """
 
-    def lacking(self, names: Collection[str]) -> list[str]:
-        """Return which of these functions are not there, or were left as they were handed out."""
-
-    def supply(self, sources: Mapping[str, str]) -> None:
-        """Have calls find functions of ours, until they are turned back: by name, their code."""
+    def back_at(self, number: int) -> Functions:
+        """Return the same for who calls nothing else until these calls are turned back again."""
 
     def supplied(self) -> list[str]:
         """Return which of those were called since this was asked last, as the process says."""

@@ -15,13 +15,15 @@ import math
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import replace
 from functools import partial
+from types import MappingProxyType
 from typing import Any, TypeVar
 
 from autograder.grading.history import DAMAGED, FULL, Cell, History
-from autograder.grading.phases import NOTHING, Calls
+from autograder.grading.phases import NOTHING, Calls, Functions
 from autograder.grading.replica import Replica, healthy
 from autograder.grading.runs import Run, Runs, found_or_made, key_of
 from autograder.grading.time_left import TimeLeft
+from autograder.grading.turned_back import TurnedBack
 from autograder.sandbox import CellRun, Reply, Session, StudentError, Zygote, outputs
 from autograder.sandbox.wire.requests import OfCalls, Time
 
@@ -68,6 +70,10 @@ class Runner:
         self._history = History()
         self._cells, self._calls = Replica(), Replica()
         self._kept: dict[int, Session] = {}  # after which cell one can turn back to that
+        self._at: int | None = None  # to which of them calls were turned last, by `turned`
+        self._wanted: Mapping[int, Collection[str]] = {}  # what `before` is asked for
+        self._keeping: Mapping[int, Collection[str]] = {}  # what is kept when cells are run again
+        self._reached = 0  # the last of these
         self._over = False  # no cell is run any more
         self._until = math.inf  # cells from here on are not there for calls
         self._called = False  # since the process for calls was last found healthy
@@ -78,9 +84,9 @@ class Runner:
     def __enter__(self) -> Runner:
         return self
 
-    def calls(self) -> Calls:
+    def calls(self, wanted: Mapping[int, Collection[str]] = MappingProxyType({})) -> Calls:
         """Run no cell from now on, and let functions be called."""
-        self._over = True
+        self._over, self._wanted = True, wanted
         return self
 
     def __exit__(self, *exception: object) -> None:
@@ -125,9 +131,12 @@ class Runner:
 
         That saves running the cells again; `turn_back` does without where it can't be kept.
         """
+        self._keep(self._cells, number, names)
+
+    def _keep(self, replica: Replica, number: int, names: Iterable[str]) -> None:
         with contextlib.suppress(StudentError):
             self._time.within(_LEAST)
-            session = self._ready(self._cells)
+            session = self._ready(replica)
             if session.keep(str(number), names):
                 self._kept[number] = session
 
@@ -138,29 +147,74 @@ class Runner:
 
     def turn_back(self, number: int) -> None:
         """Make calls from now on as if no cell from ``number`` on had been run."""
-        self._until, self._supplied = number, {}
-        if self._cells.session is not None:
-            self._end(self._calls)
-            self._cells, self._calls = Replica(), self._cells
-        if self.kept(number):
-            with contextlib.suppress(StudentError):
-                if self._kept[number].recall(str(number)):
-                    return
+        self._at = None
+        if self._recalled(number):
+            return
         if self._calls.last >= number:
             self._end(self._calls)
         elif (session := self._calls.session) and session in self._kept.values():
             with contextlib.suppress(StudentError):  # it may have been turned back before
                 session.recall()
 
-    def before(self, number: int, ours: Mapping[str, str] = NOTHING) -> Calls:
-        """Return calls of what functions were before a cell, in a process that disturbs no other.
+    def _recalled(self, number: int) -> bool:
+        """Turn calls back, and say whether no cell has to be run again for that."""
+        self._until, self._supplied = number, {}
+        if self._cells.session is not None:
+            self._end(self._calls)
+            self._cells, self._calls = Replica(), self._cells
+        with contextlib.suppress(StudentError):
+            if number in self._keeping and not self.kept(number):
+                self._reach(number)
+            return self.kept(number) and self._kept[number].recall(str(number))
+        return False
+
+    def _reach(self, number: int) -> None:
+        """Run the cells up to one, and keep on the way what calls use of the notebook."""
+        session, last = self._calls.session, self._reached
+        if number <= last:  # it can't be kept
+            return
+        if not (session and self.kept(last) and session.recall(str(last)) and session.recall()):
+            self._end(self._calls)
+        for place in sorted(self._keeping):
+            if self._reached < place <= number:
+                self._until = place
+                self._keep(self._calls, place, self._keeping[place])
+                self._reached = place
+
+    def turned(self, number: int) -> bool:
+        """Turn calls back, and say whether this process has what was before that cell."""
+        if self._at != number:
+            self._at = number if self._recalled(number) else None
+        return self._at == number
+
+    def before(self, number: int, ours: Mapping[str, str] = NOTHING) -> Functions:
+        """Return what functions were before a cell, in a process that disturbs no other.
 
         ``ours`` are functions that take the place of the notebook's: by name, their code.
         """
-        place = (number, *ours)
+        alone = partial(self._alone, number, ours)
+        if ours or number not in self._wanted or self._history.divided:
+            return alone()
+        past = self._other((), self._history.past(max(self._wanted)))
+        past._keeping = self._wanted
+        return TurnedBack(past, number, alone)
+
+    def back_at(self, number: int) -> Functions:
+        """Return the same for who calls nothing else until these calls are turned back again."""
+        if not self.kept(number):
+            return self.before(number)
+        return TurnedBack(self, number, partial(self.before, number))
+
+    def _alone(self, number: int, ours: Mapping[str, str]) -> Runner:
+        other = self._other((number, *ours), self._history.past(number))
+        other._supplied = ours
+        return other
+
+    def _other(self, place: tuple[object, ...], cells: list[Cell]) -> Runner:
+        """Return the runner of what was earlier that is kept under a name."""
         if place not in self._earlier:
-            self._earlier[place] = other = self._of(self._zygote, self._history.past(number))
-            other._time, other._supplied = self._time, ours
+            self._earlier[place] = other = self._of(self._zygote, cells)
+            other._time = self._time
         self._earlier[place].limits = self.limits
         return self._earlier[place]
 
@@ -348,3 +402,5 @@ class Runner:
             self.cpu_seconds += usage.cpu_seconds
             self.peak_mb = max(self.peak_mb, usage.max_rss_mb)
         replica.session, replica.last, replica.supplied = None, 0, False
+        if replica is self._calls:
+            self._at, self._reached = None, 0

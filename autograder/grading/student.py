@@ -14,7 +14,7 @@ from autograder.grading.callee import Callee
 from autograder.grading.gpu import Gpu
 from autograder.grading.local import Local
 from autograder.grading.own import Earlier
-from autograder.grading.phases import Calls
+from autograder.grading.phases import Calls, Functions
 from autograder.grading.proxies import kind_of
 from autograder.grading.runs import Run
 from autograder.grading.yardstick import Yardstick
@@ -31,7 +31,7 @@ class StudentCall(Callee):
 
     def __init__(
         self,
-        calls: Calls,
+        calls: Functions,
         solution: Function,
         yardstick: Yardstick | None = None,
         gpu: Gpu | None = None,
@@ -101,7 +101,7 @@ class StudentCall(Callee):
 
         One of an earlier exercise is what it was where that was graded.
         """
-        calls: Calls | None = self._calls
+        calls: Functions | None = self._calls
         if self._earlier is not None and solution in self._earlier:
             calls = self._earlier.calls_of(solution.__name__)
         return StudentCall(calls, solution) if calls is not None else None

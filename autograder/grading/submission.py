@@ -103,10 +103,10 @@ def grade_submission(run: SubmissionRun) -> tuple[Grade, Notebook]:
     }
     with Runner(run.zygote, numbers, seconds=run.seconds, runs=run.runs) as runner:
         cells, checks = _answered(run, runner, exercises)
-        calls = runner.calls()
-        # Functions that need no cell to be run again come first.
         places = Places({id: exercises[id].place for id in checks}, _first(run.notebook, exercises))
-        for id in sorted(checks, key=lambda id: not exercises[id].lasting(calls)):
+        carried = {exercises[id].place: exercises[id].carried for id in checks}
+        calls = runner.calls(places.wanted(carried))
+        for id in sorted(checks, key=lambda id: exercises[id].order(calls)):
             run.limit(calls, id)
             exercises[id].call(calls, run.yardstick, run.gpu, places)
             calls.settle()

@@ -142,6 +142,14 @@ HONEST = "def g(n):\n    return sorted([n] * n)[0]\n"
         "import numpy as np\nnp.linalg.norm = np.sum",
         "import math\nmath.sqrt = math.exp",
         "import sys\nsys.setrecursionlimit(60)",
+        "import numpy as np\nfor np.exp in [np.log]: pass",
+        "import numpy as np\nsetattr(np, 'exp', np.log)",
+        "import numpy as np\nvars(np)['exp'] = np.log",
+        "import numpy as np\nnp.__dict__.update(exp=np.log)",
+        "import numpy as np\ndef f(self, m): m.exp = m.log\nf(1, np)",
+        "exec('import numpy as np; np.exp = np.log')",
+        "%time exec('import numpy as np; np.exp = np.log')",
+        "import unittest.mock, numpy\nunittest.mock.patch('numpy.exp').start()",
     ],
 )
 def test_what_a_cell_does_to_python_reaches_no_later_exercise(runner, damage):
@@ -355,3 +363,90 @@ def test_no_cell_runs_once_functions_are_called(runner):
     assert called(runner.calls(), "f") == 1
     with pytest.raises(AssertionError, match="no cell runs after the first call"):
         runner.execute("shown = 2", 2)
+
+
+def two_states(runner):
+    runner.execute("a = 1\ndef f(): return a\ndef g(x): seen.append(x)", 1)
+    runner.execute("a = 2\ndef h(): return 10 * a + f()\nseen = []", 3)
+    runner.execute("a = 3", 5)
+
+
+def test_what_was_before_several_cells_needs_one_process(runner, started):
+    two_states(runner)
+    calls = runner.calls({2: ["f"], 4: ["f", "h"]})
+    early, late = calls.before(2), calls.before(4)
+    for _ in range(2):
+        assert called(early, "f") == 1
+        assert called(late, "h") == 22
+    assert (called(calls, "f"), called(early, "f")) == (3, 1)
+    assert len(started) == 3  # that of the cells, that of calls, and one for what was before
+
+
+def test_what_was_before_cells_in_no_order_needs_one_process(runner, started):
+    two_states(runner)
+    calls = runner.calls({2: ["f"], 4: ["f", "h"]})
+    late, early = calls.before(4), calls.before(2)
+    assert [called(late, "h"), called(early, "f"), called(late, "h")] == [22, 1, 22]
+    assert len(started) == 2
+
+
+def test_what_was_before_a_later_cell_is_as_if_nothing_had_been_called(runner):
+    runner.execute(
+        "import random\ndef f():\n    global n\n    n = random.random()\n    return n", 1
+    )
+    runner.execute("m = random.random()\ndef g(): return m, globals().get('n')", 3)
+    calls = runner.calls({2: ["f"], 4: ["g"]})
+    early, late = calls.before(2), calls.before(4)
+    first = called(early, "f")
+    assert called(late, "g") == (first, None)
+
+
+def test_what_can_be_changed_has_a_process_of_its_own(runner):
+    runner.execute("seen = []\ndef f(x):\n    seen.append(x)\n    return len(seen)", 1)
+    runner.execute("def g(): return len(seen)", 3)
+    calls = runner.calls({2: ["f"], 4: ["g"]})
+    early, late = calls.before(2), calls.before(4)
+    assert [called(early, "f", 7), called(early, "f", 7), called(late, "g")] == [1, 2, 0]
+
+
+def test_what_is_supplied_before_one_cell_is_not_there_before_another(runner):
+    two_states(runner)
+    calls = runner.calls({2: ["f"], 4: ["f", "h"]})
+    early, late = calls.before(2), calls.before(4)
+    assert early.lacking(["h"]) == ["h"]
+    early.supply({"h": "def h(): return 0"})
+    assert (called(early, "h"), called(early, "f"), called(late, "h")) == (0, 1, 22)
+
+
+def test_a_call_of_what_was_earlier_that_hangs_costs_nothing_else(runner):
+    runner.execute("def f():\n    while True: pass\ndef g(): return a\na = 1", 1)
+    runner.execute("a = 2", 3)
+    calls = runner.calls({2: ["f", "g"], 4: ["g"]})
+    early, late = calls.before(2), calls.before(4)
+    with pytest.raises(StudentError) as caught:
+        called(early, "f")
+    assert caught.value.kind == "timeout"
+    assert [called(late, "g"), called(early, "g"), called(calls, "g")] == [2, 1, 2]
+
+
+def test_a_cell_that_damages_python_is_before_its_own_check_cell_alone(runner):
+    runner.execute(DAMAGE + "def f(): return float(np.exp(0.0))", 1)
+    runner.settle(2)
+    runner.execute("import numpy as np\ndef g(): return float(np.exp(0.0))", 3)
+    calls = runner.calls({2: ["f"], 4: ["g"]})
+    early, late = calls.before(2), calls.before(4)
+    assert [called(early, "f"), called(late, "g"), called(early, "f")] == [-1, 1, -1]
+
+
+def test_who_calls_nothing_else_needs_no_further_process(runner, started):
+    two_states(runner)
+    runner.execute("def k(): return a", 6)
+    runner.keep(7, ["k"])
+    calls = runner.calls({7: ["k"]})
+    calls.turn_back(7)
+    assert called(calls, "k") == 3
+    assert called(calls.back_at(7), "k") == 3
+    assert len(started) == 1
+    calls.abandon()
+    assert called(calls.back_at(7), "k") == 3
+    assert len(started) == 2

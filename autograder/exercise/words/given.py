@@ -94,6 +94,12 @@ def seeded(seed: int) -> Given:
     return Given(np.random.default_rng, (seed,))
 
 
+def hands_over(check: Callable[..., None]) -> bool:
+    """Tell whether the module of a check uses what hands functions to the student's."""
+    names = getattr(check, "__globals__", {})
+    return any(value is given or value is made for value in names.values())
+
+
 def tells(args: Iterable[Any], kwargs: dict[str, Any]) -> bool:
     """Tell whether a function of ours is among arguments: who keeps it might use it elsewhere."""
     return any(isinstance(value, Given) and value.ours for value in (*args, *kwargs.values()))

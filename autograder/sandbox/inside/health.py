@@ -5,8 +5,10 @@ this. It is not there to protect the grader, but so that a cell costs its own ex
 """
 
 import builtins
+import dis
 import json
 import sys
+import types
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -22,6 +24,55 @@ _COMMON = (
     "torch",
     "torch.nn.functional",
 )
+
+
+#: Modules of which no function changes what others find in these.
+_HARMLESS = {
+    *("__future__", "check", "cmath", "collections", "copy", "dataclasses", "fractions"),
+    *("functools", "itertools", "math", "matplotlib", "numpy", "random", "re", "statistics"),
+    *("string", "sympy", "time", "torch", "typing", "warnings"),
+}
+#: What gets at a module's names without assigning to an attribute, or at Python's own settings.
+_REACHING = {
+    *("__builtins__", "__delattr__", "__dict__", "__globals__", "__import__", "__setattr__"),
+    *("compile", "delattr", "eval", "exec", "get_ipython", "modules", "setattr", "setprofile"),
+    *("setrecursionlimit", "settrace", "vars"),
+}
+_LOOKED_AT = {dis.opmap[name] for name in ("STORE_ATTR", "DELETE_ATTR", "IMPORT_NAME")}
+
+
+def may_damage(code: types.CodeType) -> bool:
+    r"""Say whether code may change what is watched here, when it runs or is called later.
+
+    >>> def may(cell): return may_damage(compile(cell, "", "exec"))
+    >>> may("import numpy as np"), may("import sys"), may("np.exp = abs"), may("x = vars(np)")
+    (False, True, True, True)
+    >>> may("class A:\n    def __init__(self, x): self.x = x"), may("def f(a): del a.b.c")
+    (False, True)
+    """
+    todo = [code]
+    while todo:
+        code = todo.pop()
+        if not _REACHING.isdisjoint(code.co_names):
+            return True
+        if not _LOOKED_AT.isdisjoint(code.co_code[::2]) and _assigns_or_imports(code):
+            return True
+        todo += (constant for constant in code.co_consts if isinstance(constant, types.CodeType))
+    return False
+
+
+def _assigns_or_imports(code: types.CodeType) -> bool:
+    """Look for an attribute of anything but ``self``, and for a module that isn't known."""
+    own = code.co_varnames[0] if code.co_argcount else None
+    owner: Any = None  # what was put on the stack last
+    for step in dis.get_instructions(code):
+        if step.opname == "IMPORT_NAME" and step.argval.partition(".")[0] not in _HARMLESS:
+            return True
+        if step.opname in ("STORE_ATTR", "DELETE_ATTR") and (own is None or owner != own):
+            return True
+        fast = step.opname.startswith("LOAD_FAST")
+        owner = step.argval if fast and isinstance(step.argval, str) else None
+    return False
 
 
 class Health:
@@ -50,8 +101,12 @@ class Health:
         except BaseException:  # it may have been replaced
             return False
 
-    def intact(self) -> bool:
-        """Compare. Names may have been added, as IPython and late imports do."""
+    def intact(self, *, closely: bool) -> bool:
+        """Compare. Names may have been added, as IPython and late imports do.
+
+        To compare thousands of names takes longer than most cells, since each object is touched.
+        It is only done ``closely``, where code `may_damage` them.
+        """
         try:
             return (
                 sys.gettrace() is None
@@ -59,7 +114,9 @@ class Health:
                 and sys.getrecursionlimit() >= _LEAST_RECURSION
                 and len(sys.modules) >= self._modules
                 and all(vars(o).keys().isdisjoint(vars(type(o))) for o in self._answering)
-                and all(now.items() >= before.items() for now, before in self._names)
+                and (
+                    not closely or all(now.items() >= before.items() for now, before in self._names)
+                )
             )
         except BaseException:  # there may not even be a `len`
             return False

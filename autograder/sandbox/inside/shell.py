@@ -26,6 +26,7 @@ from traitlets import Type
 from traitlets.config import Config
 
 from autograder.sandbox.inside.capture import Output
+from autograder.sandbox.inside.health import may_damage
 
 _SCRIPTS = ("bash", "cmd", "perl", "ruby", "script", "sh", "system", "sx")
 _PACKAGES = ("conda", "mamba", "micromamba", "pip", "uv")
@@ -107,11 +108,18 @@ class _History(HistoryManager):  # type: ignore[misc]
 
 
 class Shell(InteractiveShell):  # type: ignore[misc]
-    """Runs cells and collects what they show. A zygote makes it once; forks inherit it."""
+    """Runs cells and collects what they show. A zygote makes it once; forks inherit it.
+
+    Attributes
+    ----------
+    damaging
+        Was there code in a cell that may damage Python itself?
+    """
 
     displayhook_class = Type(_Hook)
     display_pub_class = Type(_Publisher)
     compiler_class = Type(_Compiler)
+    damaging = False
 
     def __init__(self) -> None:
         config = Config()
@@ -134,6 +142,7 @@ class Shell(InteractiveShell):  # type: ignore[misc]
     def forget(self) -> None:
         """Be as before the first cell."""
         self.reset()
+        self.damaging = False
         history = self.history_manager
         for inputs in (history.input_hist_parsed, history.input_hist_raw):
             inputs[:] = [""]
@@ -177,6 +186,14 @@ class Shell(InteractiveShell):  # type: ignore[misc]
                 signal.setitimer(signal.ITIMER_REAL, 0)
         error: BaseException | None = result.error_before_exec or result.error_in_exec
         return error
+
+    async def run_code(
+        self, code_obj: types.CodeType, result: object = None, *, async_: bool = False
+    ) -> bool:
+        """Look at code before it runs, so that what it can't do need not be looked for."""
+        self.damaging = self.damaging or may_damage(code_obj)
+        failed: bool = await super().run_code(code_obj, result, async_=async_)
+        return failed
 
     def transform_cell(self, raw_cell: str) -> str:
         """Turn magics into Python; in a cell that is Python there are none.

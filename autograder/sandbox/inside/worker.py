@@ -208,7 +208,8 @@ class Worker:
         )
         outputs = self._shell.output.end()
         failure = {"error": None} if error is None else _failure("exception", *describe(error))
-        health = {"healthy": self._health.intact(), "alone": self._health.alone()}
+        healthy = self._health.intact(closely=self._shell.damaging)
+        health = {"healthy": healthy, "alone": self._health.alone()}
         return failure | {"outputs": outputs} | health
 
 
