@@ -49,6 +49,8 @@ class Interview:
         Every call that returned, what else was asked for of objects, and what raised an exception.
     warnings
         The kinds of warnings that the last call gave, such as "RuntimeWarning".
+    aside
+        What was asked beside the check, by the identity of what was asked.
     metered, ran, unseen
         Was the work of a call counted, something expensive called, and what came never seen by the
         check, as it was of another kind than asked for?
@@ -91,6 +93,7 @@ class Interview:
         self.callee.begin()
         self.borrowed: dict[str, Interview] = {}
         self.calls: list[Exchange] = []
+        self.aside: dict[int, Exchange] = {}
         self.metered = self.ran = self.unseen = False
         self.warnings: tuple[str, ...] = ()
         self.remarks: list[tuple[str, str]] = []

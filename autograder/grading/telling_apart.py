@@ -7,8 +7,9 @@ mistakes give, or one by chance; what the check would have asked next says more.
 from __future__ import annotations
 
 import contextlib
+import itertools
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from autograder.exercise import Check, CheckedFunction, Misconception
 from autograder.exercise.answers.slips import by_chance
@@ -48,20 +49,20 @@ def told_apart(
     if not found:
         return None
     if call.metered:  # what came is not known, unless the way to it says enough
-        told = [] if kind else _everywhere(function, call, secret)
+        told = [] if kind else [*_everywhere(function, call, secret)]
         return next(iter(_agreeing(told, found)), None)
     chance = _by_chance(function, call)
     if not (chance or len(found) > 1):
         return found[0]
-    told = _answered(call, _asked(function, check, secret)[len(call.calls) :])
+    told = [*_answered(call, _asked(function, check, secret)[len(call.calls) :])]
     left = _agreeing(told, found)
     if not left:
         return None if chance else found[0]
     if chance and unvarying(function, call, secret):  # a mistake that is none is no better
-        return next(iter(_agreeing(_everywhere(function, call, secret), left)), None)
+        return next(iter(_agreeing([*_everywhere(function, call, secret)], left)), None)
     for other in function.checks:
         if len(left) > 1 and other is not check and not other.gpu:
-            left = _agreeing(_answered(call, _asked(function, other, secret)), left) or left
+            left = _agreeing([*_answered(call, _asked(function, other, secret))], left) or left
     return left[0]
 
 
@@ -73,7 +74,11 @@ def unvarying(function: CheckedFunction, call: Interview, secret: str) -> bool:
     given = call.returned
     if not given or len(given) < len(call.calls) or not effortless(2 * given):
         return False
-    told = _everywhere(function, call, secret)
+    told: list[Exchange] = []
+    for each in _everywhere(function, call, secret):
+        told.append(each)
+        if not effortless([*2 * given, each.value]):  # no other answer can change that
+            return False
     try:
         with standing_in({}):
             right = answers(function.solution, told)
@@ -82,11 +87,11 @@ def unvarying(function: CheckedFunction, call: Interview, secret: str) -> bool:
     return effortless([*given, *(each.value for each in told)]) and not effortless(2 * right)
 
 
-def _everywhere(function: CheckedFunction, call: Interview, secret: str) -> list[Exchange]:
-    """Return what is answered to the first that each of the checks asks."""
+def _everywhere(function: CheckedFunction, call: Interview, secret: str) -> Iterator[Exchange]:
+    """Return what is answered to the first that each of the checks asks, one by one."""
     checks = (check for check in function.checks if not check.gpu)
     asked = (_asked(function, check, secret)[:_EACH] for check in checks)
-    return _answered(call, [each for some in asked for each in some])
+    yield from _answered(call, itertools.chain.from_iterable(asked))
 
 
 def _by_chance(function: CheckedFunction, call: Interview) -> bool:
@@ -116,19 +121,23 @@ def _of_objects(request: Call) -> bool:
     return any(isinstance(each, Held) for each in (*request.args, *request.kwargs.values()))
 
 
-def _answered(call: Interview, requests: Sequence[Call]) -> list[Exchange]:
-    """Ask the student's function, and return what it answers, up to where it hangs."""
-    told: list[Exchange] = []
+def _answered(call: Interview, requests: Iterable[Call]) -> Iterator[Exchange]:
+    """Ask the student's function, and return what it answers, up to where it hangs.
+
+    What was asked so for another reason is not asked again.
+    """
     for request in requests:
-        try:
-            answer = call.callee.ask(request)
-        except StudentError as error:
-            if not error.type:
-                break
-            told.append(Exchange(request, raised=error.type, text=error.text))
-        else:
-            told.append(Exchange(request, answer.value, answer.modified))
-    return told
+        if (told := call.aside.get(id(request))) is None:
+            try:
+                answer = call.callee.ask(request)
+            except StudentError as error:
+                if not error.type:
+                    break
+                told = Exchange(request, raised=error.type, text=error.text)
+            else:
+                told = Exchange(request, answer.value, answer.modified)
+            call.aside[id(request)] = told
+        yield told
 
 
 def _agreeing(told: list[Exchange], found: Sequence[Misconception]) -> list[Misconception]:
