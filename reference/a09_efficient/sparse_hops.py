@@ -246,6 +246,18 @@ def all_at_a_glance(hops):
     return [1, *patterns.compute(hops)[1:]]
 
 
+@patterns.alternative
+def one_alone_by_code(hops):
+    """A stride by itself and a global token can be thought through, whatever the own mask gives."""
+    return [1, -1, patterns.compute(hops)[2], 2]
+
+
+@patterns.alternative
+def strides_by_thought(hops):
+    """So can both strides."""
+    return [1, -1, 2, patterns.compute(hops)[3]]
+
+
 patterns.mistakes(
     stride_reaches_all=(
         [1, 4, 2, 2],

@@ -8,6 +8,7 @@ import pytest
 
 from autograder.exercise.words.dependencies import evaluate, solve
 from autograder.exercise.words.loading import load_module
+from autograder.grading.parts import grade_parts
 
 from ..loaded import ROOT, assigned
 
@@ -181,3 +182,19 @@ class TestEchoWindow:
             np.testing.assert_allclose(names["predicted"](ids, mask), ours, rtol=1e-8, atol=1e-8)
         full = m.under("BADGE", 24, np.tri(24))
         np.testing.assert_allclose(full, theory.echo_pass(m.ECHO, ids)[0], rtol=1e-8, atol=1e-8)
+
+
+@pytest.mark.parametrize("answer", [[1, -1, 1, 1], [1, -1, 1, 2], [1, -1, 2, 1], [1, -1, 2, 2]])
+@pytest.mark.parametrize("full", [True, False])
+def test_patterns_behind_an_own_mask_are_computed_or_thought_through(full, answer):
+    """By a mask that lets all see all, both patterns that use it take one layer."""
+    hops, local_mask = module("sparse_hops"), module("sparse_local").local_mask
+    items = grade_parts(
+        hops.exercise,
+        {"n": 300, "w": 32},
+        {part.name: answer for part in hops.exercise.parts}.__getitem__,
+        functions={"hops": hops.hops},
+        earlier={"local_mask": (lambda n, w: np.full((n, n), w > 0)) if full else local_mask},
+    )
+    earned = {item.name: item.score for item in items}["patterns"]
+    assert (earned == 0.5) == (full or answer == [1, -1, 2, 2])

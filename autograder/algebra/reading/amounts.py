@@ -77,11 +77,13 @@ def combined(mark: str, left: Amount, right: Amount) -> Amount:
     a, b = left.number, right.number
     exact, constant = left.exact and right.exact, left.constant and right.constant
     matrix = left.matrix or right.matrix
-    if a is None or b is None:
+    ordered = mark in "*∘" and matrix and not (left.constant or right.constant)
+    if a is None or b is None or ordered:
         zero = mark in "*∘" and (a == 0 or b == 0)
         return Amount(Fraction(0) if zero else None, zero, zero or constant, matrix)
     value = a + b if mark == "+" else a - b if mark == "-" else a / b if mark == "/" else a * b
-    return Amount(value, exact or value == 0, constant or value == 0, matrix)
+    zero = value == 0  # of blocks that go out nothing is left
+    return Amount(value, exact or zero, constant or zero, matrix and not zero)
 
 
 def applied(word: str, args: list[Amount]) -> Amount:

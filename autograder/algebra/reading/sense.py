@@ -85,7 +85,8 @@ class Sense(IndexedSense):
             if times is None or times.denominator != 1 or not 0 <= times <= _MOST_OF_MATRIX:
                 self.fail("only small powers of square matrices are read", node)
             return Amount(matrix=True)
-        if base.matrix and exponent.exact and exponent.constant and exponent.number == 0:
+        zeroth = exponent.exact and exponent.constant and exponent.number == 0
+        if base.matrix and zeroth and base.number != 0:
             return Amount(Fraction(1), True, True)
         above = exponent.exact and exponent.constant and positive(exponent)
         if base.number == 0 and not above:
@@ -155,11 +156,14 @@ class Sense(IndexedSense):
         rows = rows_of_blocks(node)
         if len({*map(len, rows)}) != 1:
             self.fail("the rows have different numbers of blocks", node)
+        found = []
         for entry in itertools.chain(*rows):
             if _is_of_blocks(entry):
                 self.fail("a block matrix stands among the blocks", node)
-            self.number(entry)
-        return Amount(matrix=True)
+            found.append(self.number(entry))
+        if len(found) == 1:
+            return found[0]
+        return Amount(opaque(f"{len(rows)} rows", *found), matrix=True)
 
     def _matrix(self, node: Node) -> Amount:
         if self.words.indices:
