@@ -15,18 +15,6 @@ from autograder.grading.own_text import WORD, Names, Unparsable, looking, names
 from autograder.grading.phases import Cells
 from autograder.sandbox import CellRun, StudentError
 
-_KEPT = "_left_over"
-#: What the cell makes without having used it is put aside, so that the same value is found, too.
-_ASIDE = """{kept} = {{name: globals()[name] for name in {own} if name in globals()}}
-for _name in {aside}: globals().pop(_name, None)
-globals().pop("_name", None)"""
-_BACK = """{kept} = [
-    name for name, value in {kept}.items()
-    if (name not in globals() if name in {aside} else globals().get(name) is value)
-    and globals().setdefault(name, value) is value
-]"""
-_GONE = "globals().pop('{kept}', None)\nNone"
-
 
 @dataclass(frozen=True)
 class _Left:
@@ -66,18 +54,15 @@ class LeftOver:
         found = looking("names", lambda: _names(source), Names(self._shared, self._shared))
         own = sorted(self._asked.get(exercise, frozenset()) & self._by.keys())
         own = [name for name in own if self._by[name] != exercise]
+        # What the cell makes without having used it is put aside, so that the same value is seen.
         aside = [name for name in own if name in found.made - found.used]
-        if own:
-            cells.execute(_ASIDE.format(kept=_KEPT, own=own, aside=aside), number)
-        run = cells.execute(source, number)
-        if own:
-            same = _unchanged(cells, aside, number)
-            self._left += [
-                _Left(exercise, name, self._by[name])
-                for name in own
-                # What was not put aside may have been given the same number again.
-                if name in same and (run.error or name in aside or name not in found.made)
-            ]
+        run = cells.execute(source, number, own, aside)
+        self._left += [
+            _Left(exercise, name, self._by[name])
+            for name in own
+            # What was not put aside may have been given the same number again.
+            if name in run.unchanged and (run.error or name in aside or name not in found.made)
+        ]
         self._made(found.made & self._shared, exercise)
         return run
 
@@ -111,14 +96,3 @@ def _names(source: str) -> Names:
     except Unparsable:
         words = frozenset(WORD.findall(source))
         return Names(words, words)
-
-
-def _unchanged(cells: Cells, aside: list[str], number: int) -> Set[str]:
-    """Put back what the cell has not made, and return the names of what is as it was."""
-    cells.execute(_BACK.format(kept=_KEPT, aside=aside), number)
-    try:
-        found = cells.read(_KEPT)
-    except StudentError:
-        return set()
-    cells.execute(_GONE.format(kept=_KEPT), number)
-    return {name for name in found if isinstance(name, str)} if isinstance(found, list) else set()

@@ -45,8 +45,14 @@ class Cells(Protocol):
 
     limits: Limits
 
-    def execute(self, source: str, number: int) -> CellRun:
-        """Run a cell; one that kills its process is left out from then on."""
+    def execute(
+        self, source: str, number: int, own: Collection[str] = (), aside: Collection[str] = ()
+    ) -> CellRun:
+        """Run a cell; one that kills its process is left out from then on.
+
+        Of the names ``own`` it is told whether they were given a value; those ``aside`` are not
+        there meanwhile.
+        """
 
     def read(self, name: str) -> Any:
         """Return a variable as plain data, or raise ``StudentError``."""

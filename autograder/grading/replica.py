@@ -5,7 +5,8 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-from autograder.sandbox import CellRun, Session
+from autograder.sandbox import Session
+from autograder.sandbox.replies import State
 
 #: So often a process with threads is asked whether it is healthy: one may take requests away.
 _PINGS, _PAUSE = 40, 0.005
@@ -28,7 +29,7 @@ class Replica:
         self.supplied = False
 
 
-def healthy(state: Callable[[], CellRun]) -> bool:
+def healthy(state: Callable[[], State]) -> bool:
     """Tell whether a process is as it was, by asking it how it is."""
     now = state()
     for _ in range(_PINGS):

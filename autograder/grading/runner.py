@@ -25,6 +25,7 @@ from autograder.grading.runs import Run, Runs, found_or_made, key_of
 from autograder.grading.time_left import TimeLeft
 from autograder.grading.turned_back import TurnedBack
 from autograder.sandbox import CellRun, Reply, Session, StudentError, Zygote, outputs
+from autograder.sandbox.replies import State
 from autograder.sandbox.wire.requests import OfCalls, Time
 
 _Given = TypeVar("_Given")
@@ -97,7 +98,9 @@ class Runner:
         self._end(self._cells)
         self._end(self._calls)
 
-    def execute(self, source: str, number: int) -> CellRun:
+    def execute(
+        self, source: str, number: int, own: Collection[str] = (), aside: Collection[str] = ()
+    ) -> CellRun:
         """Run a cell; one that kills its process is left out from then on."""
         assert not self._over, "no cell runs after the first call"
         seconds = self.limits.cell_seconds
@@ -110,11 +113,16 @@ class Runner:
             run = self._asked(
                 self._cells,
                 lambda session: session.execute(
-                    source, number=number, seconds=self._time.within(seconds), output_bytes=room
+                    source,
+                    number=number,
+                    seconds=self._time.within(seconds),
+                    output_bytes=room,
+                    own=own,
+                    aside=aside,
                 ),
             )
         except StudentError as error:
-            return CellRun(outputs=[], error=error)
+            return CellRun(outputs=[], error=error, unchanged=own)
         self._shown += outputs.size(run.outputs)
         if self._shown > most:
             run = replace(run, outputs=[FULL])
@@ -390,10 +398,8 @@ class Runner:
             for name, source in self._supplied.items():
                 session.supply(name, source)
 
-    def _state(self, session: Session) -> CellRun:
-        """Run an empty cell, and see how the process is; one that does not answer is not well."""
-        seconds = max(_LEAST, min(self.limits.call_seconds, self._time.left))
-        return session.execute("", seconds=seconds)
+    def _state(self, session: Session) -> State:
+        return session.state(max(_LEAST, min(self.limits.call_seconds, self._time.left)))
 
     def _end(self, replica: Replica) -> None:
         if replica.session is not None:

@@ -1,7 +1,8 @@
 """What the grader grants a session, and what it gets from one."""
 
+from collections.abc import Collection
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from autograder.sandbox.wire import WireError
 from autograder.student.travelling import READABLE
@@ -113,12 +114,22 @@ class CellRun:
         comes after the cell may fail through no fault of its own.
     alone : bool
         Whether no thread runs on, as the process says.
+    unchanged : collection of str
+        Which of the names that were asked about it has given no value, as the process says.
     """
 
     outputs: list[dict[str, Any]]
     error: StudentError | None
     healthy: bool = True
     alone: bool = True
+    unchanged: Collection[str] = ()
+
+
+class State(NamedTuple):
+    """How a process is, as it says itself: see `CellRun`."""
+
+    healthy: bool
+    alone: bool
 
 
 @dataclass(frozen=True)

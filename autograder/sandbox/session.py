@@ -1,6 +1,7 @@
 """The grader's side of a session, in which a student's code runs."""
 
-from collections.abc import Iterable
+import contextlib
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from typing import Any, Self
 
@@ -13,6 +14,7 @@ from autograder.sandbox.replies import (
     CONTROL_SECONDS,
     CellRun,
     Reply,
+    State,
     StudentError,
     Usage,
     counted,
@@ -85,6 +87,8 @@ class Session:
         number: int = 1,
         seconds: float | None = None,
         output_bytes: int | None = None,
+        own: Collection[str] = (),
+        aside: Collection[str] = (),
     ) -> CellRun:
         """Run a cell.
 
@@ -98,18 +102,23 @@ class Session:
             Time allowed, instead of the limit for cells.
         output_bytes : int, optional
             Output kept, instead of the limit for cells.
+        own : collection of str
+            Names of which is told whether the cell has given them a value.
+        aside : collection of str
+            Those among them that it neither uses nor may find: so the same value is seen as well.
 
         Returns
         -------
         CellRun
             Also when the cell raised an exception, or did not end. A cell whose time was up keeps
-            what it had shown shortly before.
+            what it had shown shortly before, and has given no name a value.
         """
         subject = f"cell {number}"
         self._cells[number] = source.splitlines()
         seconds = self._limits.cell_seconds if seconds is None else seconds
         room = self._limits.output_bytes if output_bytes is None else output_bytes
-        request = requests.Execute(_encodable(source), number, seconds, room)
+        names = [*own], [*aside]
+        request = requests.Execute(_encodable(source), number, seconds, room, *names)
         message = requests.as_message(request)
         max_payload = room + _MAX_IMAGE_AND_TRACEBACK
         try:
@@ -117,8 +126,8 @@ class Session:
             try:
                 shown = outputs.clean(reply.get("outputs"), number)
                 error = reported(reply.get("error"), subject)
-                healthy, alone = (reply.get(name) is True for name in ("healthy", "alone"))
-                return CellRun(shown, error, healthy, alone)
+                unchanged = {*own} & {*named(reply.get("unchanged"))}
+                return CellRun(shown, error, *_state(reply), unchanged)
             except WireError as error:
                 raise self._conversation.violated(subject, error) from None
         except StudentError as error:
@@ -127,7 +136,14 @@ class Session:
             except WireError:
                 shown = []
             shown = [*shown, outputs.error_output(error.kind, error.message)]
-            return CellRun(shown, error, healthy=False, alone=False)
+            return CellRun(shown, error, False, False, own)
+
+    def state(self, seconds: float) -> State:
+        """Return how the process is; one that does not answer is not well."""
+        message = requests.as_message(requests.State())
+        with contextlib.suppress(StudentError):
+            return _state(self._conversation.ask("the notebook", seconds, 0, message))
+        return State(healthy=False, alone=False)
 
     def read(self, name: str, *, seconds: float | None = None) -> Any:
         """Return the value of a variable.
@@ -279,6 +295,10 @@ class Session:
         """Return a line of a cell as it was run: the process says no more than which."""
         lines = self._cells.get(cell, [])
         return lines[number - 1].strip()[:_MAX_LINE] if 0 < number <= len(lines) else ""
+
+
+def _state(reply: Mapping[str, Any]) -> State:
+    return State(reply.get("healthy") is True, reply.get("alone") is True)
 
 
 def _subject(name: str, request: requests.OfProcess) -> str:

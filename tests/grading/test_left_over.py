@@ -131,3 +131,8 @@ def test_answers_in_a_cell_of_the_student_s_own_count_before_and_behind_the_exer
 def test_what_the_first_left_is_there_for_cells_behind(second):
     items = second("pass", behind="steps = steps\nother = other\nwere = double\ndouble = were")
     assert scores(items) == [1, 1, 1]
+
+
+def test_an_exercise_that_shares_names_is_told_in_which_line_it_fails(second):
+    found = second("steps = 4\nother = 7\ndef double(x):\n    return x + missing\n")
+    assert "`return x + missing`" in found["doubles"].feedback

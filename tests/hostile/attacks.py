@@ -166,7 +166,7 @@ PROBES = {
     "fork": Probe("p = os.fork()\n    if p == 0: os._exit(0)\n    os.waitpid(p, 0)"),
     "leave a daemon": Probe(
         "p = os.fork()\n    if p == 0:\n        os.setsid()\n"
-        "        os.fork() or __import__('time').sleep(2)\n"
+        "        os.fork() or __import__('time').sleep(10)\n"
         "        os._exit(0)\n    os.waitpid(p, os.WNOHANG)"
     ),
     "clone by hand": Probe(

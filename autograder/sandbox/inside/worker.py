@@ -134,6 +134,8 @@ class Worker:
         match request:
             case requests.Execute():
                 return self._execute(request, message["id"])
+            case requests.State():
+                return self._state()
             case requests.Read():
                 return {"value": self._find(request.name)}
             case requests.ReadAll():
@@ -199,6 +201,10 @@ class Worker:
         def report(outputs: list[dict[str, Any]]) -> None:
             self._send(self._encoded({"id": id, "outputs": outputs, "partial": True}))
 
+        names = self._namespace
+        before = {name: names[name] for name in request.own if name in names}
+        for name in request.aside:
+            names.pop(name, None)
         error = self._shell.run(
             request.source,
             request.number,
@@ -208,9 +214,18 @@ class Worker:
         )
         outputs = self._shell.output.end()
         failure = {"error": None} if error is None else _failure("exception", *describe(error))
+        same = [
+            name
+            for name, value in before.items()
+            if (name not in names if name in request.aside else names.get(name) is value)
+        ]
+        for name in before.keys() & request.aside:
+            names.setdefault(name, before[name])
+        return failure | {"outputs": outputs, "unchanged": same} | self._state()
+
+    def _state(self) -> dict[str, Any]:
         healthy = self._health.intact(closely=self._shell.damaging)
-        health = {"healthy": healthy, "alone": self._health.alone()}
-        return failure | {"outputs": outputs} | health
+        return {"healthy": healthy, "alone": self._health.alone()}
 
 
 def serve(

@@ -172,12 +172,27 @@ class Bench:
 
 @dataclass(frozen=True)
 class Execute:
-    """Run a cell."""
+    """Run a cell.
+
+    Attributes
+    ----------
+    own
+        Names of which is told whether the cell has given them a value.
+    aside
+        Those among them that are not there while it runs, so that the same value is seen as well.
+    """
 
     source: str
     number: int
     seconds: float
     output_bytes: int
+    own: Sequence[str] = ()
+    aside: Sequence[str] = ()
+
+
+@dataclass(frozen=True)
+class State:
+    """Say how the process is."""
 
 
 @dataclass(frozen=True)
@@ -233,7 +248,7 @@ class Supplied:
 OfCalls = Request | Bench
 
 #: What can be asked of a process of student code.
-OfProcess = OfCalls | Execute | Read | ReadAll | Keep | Recall | Lacking | Supply | Supplied
+OfProcess = OfCalls | Execute | State | Read | ReadAll | Keep | Recall | Lacking | Supply | Supplied
 
 _KINDS: dict[str, type[OfProcess]] = {kind.__name__: kind for kind in get_args(OfProcess)}
 _FIELDS = {name: tuple(own.name for own in fields(kind)) for name, kind in _KINDS.items()}
