@@ -199,7 +199,7 @@ def grade_file(
     trust_students: Trust = False,
     course: Where = Path(),
 ) -> None:
-    """Grade one notebook and print the result; nothing is saved."""
+    """Grade one notebook and print the result; no grade is saved."""
     from autograder.course.config import Course
     from autograder.course.submissions.grade import grade_file as grade_one
 

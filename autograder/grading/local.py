@@ -102,7 +102,7 @@ def _plain(value: Any) -> Any:
     return {key: _plain(entry) for key, entry in value.items()} if type(value) is dict else value
 
 
-@remembered(size=100)
+@remembered(size=100, lasts=True)
 def _ran(function: Callable[..., Any], asked: Values) -> Run:
     args, kwargs = asked.values
     began = time.thread_time()

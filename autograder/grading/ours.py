@@ -54,7 +54,12 @@ class Ours(Local):
         return replace(found, value=deepcopied(found.value))
 
 
-@remembered(lambda found: _lasts(found), size=_KEPT, weight=lambda found: _weight(found))
+@remembered(
+    lambda found: _lasts(found),
+    size=_KEPT,
+    weight=lambda found: _weight(found),
+    lasts=True,
+)
 def _answered(
     function: Callable[..., Any], asked: Values, without: tuple[str, ...], closely: bool
 ) -> Reply | StudentError:

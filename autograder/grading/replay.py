@@ -166,7 +166,7 @@ def _led(slip: Slip, right: object, given: object) -> list[bool]:
     return found
 
 
-@remembered()
+@remembered(lasts=True)
 def _failure(
     function: CheckedFunction, check: Check, wrong: Misconception, secret: str
 ) -> Mismatch | None:

@@ -28,8 +28,10 @@ from autograder.course.submissions.handed_in import (
 )
 from autograder.course.submissions.job import Job, job_of
 from autograder.course.submissions.kept_runs import KeptRuns, Tell
+from autograder.course.submissions.worked_out import WorkedOut
 from autograder.course.submissions.zygotes import Zygotes
 from autograder.exercise import Exercise
+from autograder.exercise.lasting import lasting
 from autograder.grading import budget
 from autograder.grading.gpu import Gpu
 from autograder.grading.one_exercise import Assigned
@@ -91,6 +93,7 @@ class Grader:
         self._releases: dict[str, Release] = {}
         self._exercises: dict[str, dict[str, Exercise | Broken]] = {}
         self._tensors: dict[str, set[str]] = {}
+        self._worked_out: dict[str, WorkedOut] = {}
         self._yardstick = Yardstick()
         self._gpu: Gpu | None = None
         self._with_gpu = options.gpu
@@ -106,6 +109,9 @@ class Grader:
         if not self._lent:
             self._zygotes.close()
         self._yardstick.close()
+        for known in self._worked_out.values():
+            known.close()
+        self._worked_out.clear()
         if self._gpu is not None:
             self._gpu.close()
         self._gpu = None
@@ -210,12 +216,19 @@ class Grader:
             looks=handed.looks,
             look_cost=self.course.look or 0.0,
         )
-        graded = grade_submission(run)
+        with lasting(self._known(handed.assignment)):
+            graded = grade_submission(run)
         lacking = any(
             isinstance(exercise, Broken) and exercise.lacking
             for exercise in self._exercises[handed.assignment].values()
         )
         return Graded(*graded, "" if lacking else handed.key, runs.asked)
+
+    def _known(self, assignment: str) -> WorkedOut:
+        """Return what was worked out for an assignment, by this process and earlier ones."""
+        if assignment not in self._worked_out:
+            self._worked_out[assignment] = WorkedOut(self.course, assignment)
+        return self._worked_out[assignment]
 
     def _counting(self, assignment: str) -> Counting:
         return self.course.counting.get(assignment, ALL)

@@ -192,7 +192,7 @@ def steps():
 
     @cached_property
     def _examined(self) -> Callable[..., Examination]:
-        @remembered(_sure)
+        @remembered(_sure, lasts=True, of=self.chain)
         def examined(*texts: str) -> Examination:
             return self.chain.examine(texts)
 

@@ -63,7 +63,7 @@ def evaluate(part: Part, compute: Function | Misconception | Part, known: Mappin
     return copied(_evaluated(part, function, values))
 
 
-@remembered()
+@remembered(lasts=True)
 def _evaluated(part: Part, function: Function, values: Values) -> Any:
     return part.answer.read(apply(function, copied(values.values)))
 

@@ -11,6 +11,8 @@ from types import ModuleType
 #: The module of a course, ``reference/helpers.py``, of which its references take what they share.
 HELPERS = "helpers"
 
+_helpers: tuple[Path, bytes] | None = None  # where they were loaded from, and what stood there
+
 
 def load_module(path: Path) -> ModuleType:
     """Run the module at ``path`` and return it; what it raises is the author's.
@@ -37,14 +39,24 @@ def load_earlier(place: str) -> ModuleType:
 
 def load_helpers(folder: Path) -> ModuleType:
     """Run the helpers in the folder of a course's references, and return the module."""
+    global _helpers
+    _helpers = None  # it may break off halfway: who needs them next runs them again
     return _run(f"reference.{HELPERS}", folder / f"{HELPERS}.py")
 
 
 def _offer(folder: Path) -> None:
-    """Let imports find the helpers of this course, and not those of one loaded before."""
+    """Let imports find the helpers of this course as they are now; they run once for all modules.
+
+    Neither those of a course loaded before are found, nor what stood in the file before.
+    """
+    global _helpers
     package = sys.modules["reference"] = ModuleType("reference")
     package.__path__ = [str(folder)]
-    sys.modules.pop(f"reference.{HELPERS}", None)
+    path = folder / f"{HELPERS}.py"
+    found = path, path.read_bytes() if path.is_file() else b""
+    if found != _helpers:
+        sys.modules.pop(f"reference.{HELPERS}", None)
+        _helpers = found
     importlib.invalidate_caches()
 
 
