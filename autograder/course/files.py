@@ -35,26 +35,38 @@ def write_atomically(path: Path, content: bytes, *, mode: int = 0o644) -> None:
     """
     temporary = None
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=_PART)
-        temporary = Path(name)
+        handle, temporary = _part_of(path)
         with os.fdopen(handle, "wb") as file:
             file.write(content)
-        temporary.chmod(mode)
-        temporary.replace(path)
+            os.fchmod(handle, mode)
+        Path(temporary).replace(path)
     except BaseException as error:  # raised again when it is tidied up
         if temporary is not None:
-            temporary.unlink(missing_ok=True)
+            Path(temporary).unlink(missing_ok=True)
         if isinstance(error, OSError):
             raise unwritable(path.parent, error) from error
         raise
 
 
+def _part_of(path: Path) -> tuple[int, str]:
+    """Open a file beside ``path``; nearly always the folder is there."""
+    own: dict[str, Any] = {"dir": path.parent, "prefix": f".{path.name}.", "suffix": _PART}
+    try:
+        return tempfile.mkstemp(**own)
+    except FileNotFoundError:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        return tempfile.mkstemp(**own)
+
+
 def make_private(folder: Path, mode: int) -> None:
     """Make a folder that others can't enter, or close one that is there."""
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        if stat.S_IMODE(folder.stat().st_mode) & 0o007:
+        try:
+            found = folder.stat().st_mode
+        except FileNotFoundError:
+            folder.mkdir(parents=True, exist_ok=True)
+            found = folder.stat().st_mode
+        if stat.S_IMODE(found) & 0o007:
             folder.chmod(mode)
     except PermissionError:  # somebody else's: it stays as it was made
         return

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from autograder.course.classes.expected import ExpectedScore
+from autograder.course.submissions.grade import Provenance
 from autograder.course.submissions.hand_in import HandIn
-from autograder.course.submissions.records import Provenance
 from autograder.delivery.gradescope import PackedSettings
 from autograder.grading.results import Counting, ExerciseGrade, Grade, Item
 from autograder.student import released_files

@@ -152,5 +152,5 @@ def _measure(course):
         changed = replace(grade, exercises=[type(first).of(first.id, items), *others])
         changed = replace(changed, notices=["The check cell `check_fall` was edited."])
         notebook = json.loads(course.submission(student, A, "autograded").read_text())
-        gradebook.save(course, [Graded(changed, notebook)])
-        write_record(course, Graded(changed, notebook))
+        gradebook.save(course, [Graded.of(changed, notebook)])
+        write_record(course, Graded.of(changed, notebook))

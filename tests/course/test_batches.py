@@ -39,7 +39,9 @@ class Asked:
         found = [
             None
             if student in without
-            else Graded(Grade("m01", student, "A", [], [], {"seconds": seconds}), {}, "k")
+            else Graded.of(
+                Grade("m01", student, "A", [], [], {"seconds": seconds}), {"cells": []}, "k"
+            )
             for student in self.jobs
         ]
         self._result = packed_grades(found, KEY) if result is None else result

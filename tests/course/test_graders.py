@@ -108,7 +108,7 @@ class Fragile:
         if job.student == "student_002" and not job.barred:
             future.set_exception(BrokenExecutor())
         else:
-            future.set_result(Graded(Grade(A, job.student, "A", []), {"cells": []}, job.key))
+            future.set_result(Graded.of(Grade(A, job.student, "A", []), {"cells": []}, job.key))
         return future
 
 

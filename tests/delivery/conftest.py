@@ -89,7 +89,7 @@ def graded(student, *, answer="Because.", changed=True, **grade):
                     }
                 )
             plain["outputs"] = out
-    return Graded(result, notebook)
+    return Graded.of(result, notebook)
 
 
 @pytest.fixture

@@ -7,6 +7,7 @@ import pytest
 from nbgrader.api import Gradebook
 
 from autograder.course.config import CourseError
+from autograder.course.submissions.grade import Graded
 from autograder.delivery.nbgrader import gradebook
 from autograder.delivery.pages.feedback import write_feedback
 from autograder.delivery.pages.final_grades import sheets
@@ -47,7 +48,7 @@ def written(choosing, graded, save):
             if cell["id"] in BOTH:
                 cell["source"] = texts.get(cell["id"], "Write here.")
         grade = replace(one.grade, exercises=[qk, norm], counting=choosing.counting[A])
-        save(choosing, replace(one, grade=grade, notebook=notebook))
+        save(choosing, Graded.of(grade, notebook, one.key))
         with Gradebook(choosing.database) as book:  # as formgrader does
             for cell, points in marks.items():
                 row = book.find_grade(cell, A, A, student)

@@ -11,6 +11,7 @@ from nbgrader.api import Gradebook
 from rich.console import Console
 
 from autograder.course.config import CourseError
+from autograder.course.submissions.grade import Graded
 from autograder.course.submissions.handed_in import submissions
 from autograder.delivery.nbgrader import gradebook
 from autograder.delivery.nbgrader.entering import entered_again
@@ -363,8 +364,9 @@ def test_a_page_holds_nothing_that_is_not_in_the_grade(tiny, feedback, graded):
     for name in ("autograded", "release"):
         tiny.folder(name).mkdir(exist_ok=True)
     given = graded("ada", answer="SECRET-TEXT", qk=0.0)
-    given.notebook["cells"][2]["outputs"][0]["text"] = "SECRET-OUTPUT"
-    page = feedback(given)
+    notebook = given.notebook
+    notebook["cells"][2]["outputs"][0]["text"] = "SECRET-OUTPUT"
+    page = feedback(Graded.of(given.grade, notebook))
     assert "SECRET" not in page.html
     assert "0.1" not in page.text  # nor how long it ran
 

@@ -67,7 +67,7 @@ def shown(tmp_path_factory, generated):
         for cell in notebook["cells"]:
             id = cell["metadata"].get("nbgrader", {}).get("grade_id")
             cell["source"] = {"fall_why": EVIL, **(texts or {})}.get(id, cell["source"])
-        write_record(course, Graded(Grade(MOTION, "ada", "A", exercises), notebook, ""))
+        write_record(course, Graded.of(Grade(MOTION, "ada", "A", exercises), notebook, ""))
         path = course.submission("ada", MOTION)
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(json.dumps(notebook))

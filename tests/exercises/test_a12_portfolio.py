@@ -39,7 +39,7 @@ def save(course, values, *, essay=EVIL):
     for cell in notebook["cells"]:
         if cell["metadata"].get("nbgrader", {}).get("grade_id") == "cap_attention_essay":
             cell["source"] = essay
-    write_record(course, Graded(Grade(A, "ada", "A", exercises), notebook, ""))
+    write_record(course, Graded.of(Grade(A, "ada", "A", exercises), notebook, ""))
     path = course.submission("ada", A)
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(notebook))

@@ -205,7 +205,7 @@ def test_marks_are_for_the_course_s_people_alone(course, setting, file, folder):
     assert mode(course.root / "gradebook.db") == file
     (course.root / "records").mkdir(exist_ok=True)
     (course.root / "records").chmod(0o755)  # as earlier versions made it
-    write_record(course, Graded(Grade("m01_motion", "ada", "A", []), {"cells": []}))
+    write_record(course, Graded.of(Grade("m01_motion", "ada", "A", []), {"cells": []}))
     assert mode(course.root / "records") == folder
     assert mode(course.record("ada", "m01_motion")) == file
 

@@ -33,7 +33,7 @@ JOB = Job("ada", "m01", key="k", content=b"\x00\xff{}", notices=("a",), runs={"r
 OTHER = replace(JOB, student="ben", looks=(("fall", "time"),))
 ITEM = Item("part", "A part.", Status.PARTIAL, 0.5, 1.0, "note", "Half \ud800 of it.")
 GRADE = Grade("m01", "ada", "A", [ExerciseGrade.of("e", [ITEM])], ["a notice"], {"seconds": 1.0})
-GRADED = Graded(GRADE, {"cells": [{"source": "x = float('nan')"}]}, "k", {"r": b"\x01"})
+GRADED = Graded.of(GRADE, {"cells": [{"source": "x = float('nan')"}]}, "k", {"r": b"\x01"})
 
 
 @pytest.fixture(autouse=True)
@@ -152,7 +152,8 @@ def test_jobs_and_grades_come_as_they_were():
     found, none = unpacked_grades(packed_grades([GRADED, None], KEY), KEY)
     assert none is None
     assert found == replace(GRADED, grade=found.grade)
-    assert found.grade.to_json() == GRADE.to_json()
+    assert found.record == GRADED.record
+    assert replace(found).record == found.record  # what was read is what was written
 
 
 class Bomb:

@@ -1,8 +1,9 @@
 """What the one who asks and a worker say to each other: proofs, and data with a seal.
 
 Both know a secret that never travels. A proof is for one pair of fresh numbers, one worker's
-address and one course: who relays it proves nothing of himself. Jobs and grades are JSON, sealed
-with a key that only these two can work out, and read as the types that they are.
+address and one course: who relays it proves nothing of himself. Jobs and grades are JSON and
+notebooks' files as they are, sealed with a key that only these two can work out, and read as the
+types that they are.
 """
 
 from __future__ import annotations
@@ -12,21 +13,22 @@ import os
 import secrets
 import zlib
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from dataclasses import dataclass, field, replace
+from typing import TypeVar
+
+import msgspec
 
 from autograder.course.submissions.grade import Graded
 from autograder.course.submissions.job import Job
 from autograder.course.typed_json import decoded, encoded
-from autograder.grading.results import Grade
 
 #: The environment variable with the secret that graders and the one who asks share.
 SECRET = "AUTOGRADER_CLUSTER_SECRET"
 
 _SEAL = 32  # bytes
 _LARGEST = 1 << 30  # bytes of a message, unpacked
-
 T = TypeVar("T")
+_PACKER = msgspec.msgpack.Encoder()
 
 
 class Forged(ValueError):
@@ -79,46 +81,48 @@ class Meeting:
         return hmac.digest(self.secret.encode(), text.encode(), "sha256")
 
 
-@dataclass(frozen=True)
-class _Returned:
-    """A grade as it travels."""
-
-    grade: dict[str, Any]
-    notebook: dict[str, Any]
-    key: str
-    runs: dict[str, bytes]
+#: What travels of a submission: JSON about it, a notebook's file, and expensive calls.
+_Parcel = tuple[bytes, bytes, dict[str, bytes]]
 
 
 def packed_jobs(jobs: Sequence[Job], key: bytes) -> bytes:
     """Return jobs as they travel."""
-    return _sealed(encoded(jobs), key, b"jobs")
+    parcels: list[_Parcel] = [
+        (encoded(replace(job, content=b"", runs={})), job.content, dict(job.runs)) for job in jobs
+    ]
+    return _sealed(_PACKER.encode(parcels), key, b"jobs")
 
 
 def unpacked_jobs(content: bytes, key: bytes) -> list[Job]:
     """Read them, or raise ValueError."""
-    return decoded(_unsealed(content, key, b"jobs"), list[Job])
+    parcels = _opened(_unsealed(content, key, b"jobs"), list[_Parcel])
+    return [
+        replace(decoded(about, Job), content=notebook, runs=runs)
+        for about, notebook, runs in parcels
+    ]
 
 
 def packed_grades(found: Sequence[Graded | None], key: bytes) -> bytes:
     """Return grades as they travel; None where a job came to nothing."""
-    return _sealed(
-        encoded([_returned(graded) if graded else None for graded in found]), key, b"grades"
-    )
+    parcels: list[_Parcel | None] = [
+        (graded.record, graded.content, dict(graded.runs)) if graded else None for graded in found
+    ]
+    return _sealed(_PACKER.encode(parcels), key, b"grades")
 
 
 def unpacked_grades(content: object, key: bytes) -> list[Graded | None]:
     """Read them, or raise ValueError."""
     if type(content) is not bytes:
         raise Forged("grades that are no bytes")
-    found = decoded(_unsealed(content, key, b"grades"), list[_Returned | None])
-    return [
-        Graded(Grade.from_json(one.grade), one.notebook, one.key, one.runs) if one else None
-        for one in found
-    ]
+    parcels = _opened(_unsealed(content, key, b"grades"), list[_Parcel | None])
+    return [Graded.read(*parcel) if parcel else None for parcel in parcels]
 
 
-def _returned(graded: Graded) -> _Returned:
-    return _Returned(graded.grade.to_json(), graded.notebook, graded.key, dict(graded.runs))
+def _opened(content: bytes, form: type[T]) -> T:
+    try:
+        return msgspec.msgpack.decode(content, type=form)
+    except msgspec.MsgspecError as error:
+        raise ValueError(f"no parcels: {error}") from error
 
 
 def _sealed(content: bytes, key: bytes, kind: bytes) -> bytes:

@@ -7,9 +7,7 @@ no grader has to run it a second time, whatever ends the first one.
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import json
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self, TypedDict
@@ -17,28 +15,10 @@ from typing import Any, Self, TypedDict
 from autograder.course.config import Course
 from autograder.course.files import by_lines, make_private, write_atomically
 from autograder.course.schemas import refuse_later
-from autograder.course.submissions.grade import Graded
+from autograder.course.submissions.grade import Graded, Provenance, digests
 from autograder.course.submissions.handed_in import Handed, Unreadable, read_notebook, texts
-from autograder.course.typed_json import converted, decoded, encoded
+from autograder.course.typed_json import converted, decoded
 from autograder.grading.results import SCHEMA, Grade
-
-
-@dataclass(frozen=True)
-class Provenance:
-    """What a record holds beside the grade.
-
-    Attributes
-    ----------
-    key
-        A hash of submission, assignment and engine; equal keys need no second run.  It is empty
-        where the machine was at fault, so that the next run grades again.
-    texts
-        By the cells' names, hashes of their texts: they tell whether what a person marked is
-        still there; none in a record of an earlier version.
-    """
-
-    key: str = ""
-    texts: dict[str, str] | None = None
 
 
 @dataclass(frozen=True)
@@ -47,11 +27,6 @@ class Record:
 
     grade: Grade
     provenance: Provenance
-
-    @classmethod
-    def of(cls, graded: Graded) -> Self:
-        """Return the record of a graded submission."""
-        return cls(graded.grade, Provenance(graded.key, _digests(graded.notebook)))
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> Self:
@@ -111,8 +86,8 @@ class _Unsaved(TypedDict):
 def keep(course: Course, graded: Graded) -> Path:
     """Keep a graded submission until it is in the gradebook, whole or not at all."""
     path = _unsaved(course, graded.grade.student, graded.grade.assignment)
-    content: _Unsaved = {"record": Record.of(graded).to_json(), "notebook": graded.notebook}
-    _write(course, path, encoded(content))
+    # The two files as one: they are written down already.
+    _write(course, path, b'{"record": %b, "notebook": %b}' % (graded.record, graded.content))
     return path
 
 
@@ -124,13 +99,14 @@ def kept(course: Course, handed: Handed, key: str) -> Graded | None:
         record = _record(content["record"], path)
     except (OSError, ValueError):
         return None
-    return Graded(record.grade, content["notebook"], key) if record.provenance.key == key else None
+    own = record.provenance.key
+    return Graded.of(record.grade, content["notebook"], own) if own == key else None
 
 
 def write_record(course: Course, graded: Graded) -> None:
     """Write the result record of a saved submission, whole or not at all."""
     names = graded.grade.student, graded.grade.assignment
-    write(course, Record.of(graded))
+    _write(course, course.record(*names), graded.record)
     _unsaved(course, *names).unlink(missing_ok=True)
 
 
@@ -147,30 +123,22 @@ def _write(course: Course, path: Path, content: bytes) -> None:
     write_atomically(path, content, mode=mode)
 
 
-def changed(course: Course, grade: Grade, notebook: Mapping[str, Any]) -> set[str]:
+def changed(course: Course, graded: Graded) -> set[str]:
     """Return the grade_ids of cells with another text than when they were last graded.
 
     What a person marked is the text of that time.  Of a submission whose record and autograded
     notebook are both gone nothing is known, and nothing said to be changed.
     """
-    names = grade.student, grade.assignment
+    names = graded.grade.student, graded.grade.assignment
     record = read_record(course, *names)
     if record is None:
         return set()
     try:
         shown = course.submission(*names, "autograded")
-        before = record.provenance.texts or _digests(read_notebook(shown))
+        before = record.provenance.texts or digests(texts(read_notebook(shown)))
     except (OSError, Unreadable):
         return set()
-    return {id for id, digest in _digests(notebook).items() if before.get(id) != digest}
-
-
-def _digests(notebook: Mapping[str, Any]) -> dict[str, str]:
-    """Tell texts apart in a record, which need not hold them."""
-    return {
-        id: hashlib.sha256(text.encode(errors="replace")).hexdigest()[:16]
-        for id, text in texts(notebook).items()
-    }
+    return {id for id, digest in graded.texts.items() if before.get(id) != digest}
 
 
 def _unsaved(course: Course, student: str, assignment: str) -> Path:
@@ -183,7 +151,7 @@ def reopen(course: Course, handed: Handed) -> None:
     if record := read_record(course, *names):
         with contextlib.suppress(OSError, Unreadable):
             notebook = read_notebook(course.submission(*names, "autograded"))
-            keep(course, Graded(record.grade, notebook, record.provenance.key))
+            keep(course, Graded.of(record.grade, notebook, record.provenance.key))
     course.record(*names).unlink(missing_ok=True)
 
 

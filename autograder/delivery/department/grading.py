@@ -31,6 +31,7 @@ from autograder.sandbox.isolation import probe
 
 #: So many submissions are entered in one transaction; until then records/.unsaved/ has them.
 BATCH = 48
+_LARGEST = 4  # such batches at once, where more come than are saved: a transaction costs by itself
 
 
 class NothingToGrade(CourseError):
@@ -254,7 +255,8 @@ class _Saver:
     def add(self, graded: Graded) -> None:
         """Save a submission with the next batch; raise what became of the one before."""
         self._batch.append(graded)
-        if len(self._batch) == BATCH:
+        busy = self._saving is not None and not self._saving.done()
+        if len(self._batch) >= (_LARGEST if busy else 1) * BATCH:
             self._begin()
 
     def finish(self) -> None:

@@ -19,9 +19,8 @@ from nbgrader import api
 from sqlalchemy import insert
 
 from autograder.course.config import Course, CourseError
-from autograder.course.files import by_lines, write_atomically
-from autograder.course.submissions.grade import Graded
-from autograder.course.submissions.handed_in import texts
+from autograder.course.files import write_atomically
+from autograder.course.submissions.grade import Graded, digests
 from autograder.course.submissions.records import changed
 from autograder.delivery.nbgrader.database import open_gradebook, small_text, submitted_at, zoned
 from autograder.delivery.nbgrader.extensions import extensions
@@ -127,7 +126,7 @@ def _write_autograded(course: Course, graded: Graded) -> None:
     """Write the autograded notebook, and the two files nbgrader releases feedback by."""
     names = graded.grade.student, graded.grade.assignment
     folder = course.submission(*names, "autograded").parent
-    write_atomically(folder / f"{names[1]}.ipynb", by_lines(graded.notebook, "cells"))
+    write_atomically(folder / f"{names[1]}.ipynb", graded.content)
     keep_hand_in_s_files(course, *names)
 
 
@@ -163,7 +162,7 @@ def _save_assignment(
     graded_cells = db.query(api.GradeCell).filter_by(notebook_id=notebook.id).all()
     solution_cells = db.query(api.SolutionCell).filter_by(notebook_id=notebook.id).all()
     sources = db.query(api.SourceCell).filter_by(notebook_id=notebook.id)
-    released = {cell.name: cell.source for cell in sources}
+    released = digests({cell.name: cell.source for cell in sources})
     free_text = {cell.name for cell in graded_cells} & {cell.name for cell in solution_cells}
 
     _rows(db, api.Student, group, by="id")
@@ -177,8 +176,8 @@ def _save_assignment(
     owners = {row.id: students[id] for id, row in notebooks.items()}
     late = _lateness(course, master, submissions, notebooks)
 
-    unchanged = {s: _unchanged(graded.notebook, released) for s, graded in group.items()}
-    anew = {s: changed(course, g.grade, g.notebook) for s, g in group.items()}
+    unchanged = {s: _unchanged(graded.texts, released) for s, graded in group.items()}
+    anew = {s: changed(course, graded) for s, graded in group.items()}
     exercises = {s: {e.id: e for e in graded.grade.exercises} for s, graded in group.items()}
     rows = _CellRows(db, api.Grade, owners, graded_cells, manual_score=None)
     for cell, of_cell in rows:
@@ -298,12 +297,12 @@ class _CellRows:
     def insert(self) -> None:
         """Insert the rows that are new."""
         if self._new:
-            self._db.execute(insert(self._kind), [vars(row) for row in self._new])
+            self._db.execute(insert(self._kind.__table__), [vars(row) for row in self._new])
 
 
-def _unchanged(notebook: Mapping[str, Any], before: Mapping[str, str]) -> set[str]:
-    """Return the grade_ids of cells whose text is as before."""
-    return {id for id, text in texts(notebook).items() if text == before.get(id)}
+def _unchanged(now: Mapping[str, str], before: Mapping[str, str]) -> set[str]:
+    """Return the grade_ids of cells whose text is as before, by the texts' digests."""
+    return {id for id, digest in now.items() if digest == before.get(id)}
 
 
 def _score(exercise: ExerciseGrade | None, max_score: float) -> float | None:

@@ -43,7 +43,7 @@ class LockedDownExecute(NbGraderPreprocessor):  # type: ignore[misc]
             known = kept_runs(folder)
             graded = grader.grade_json(place["assignment"], place["student"], nb, known)
             keep_runs(folder, graded.runs)
-            place["settled"] = _marked(place) - changed(course, graded.grade, graded.notebook)
+            place["settled"] = _marked(place) - changed(course, graded)
             write_record(course, graded)
         place["withheld"] = {e.id: e.score for e in graded.grade.exercises if e.withheld}
         return nbformat.from_dict(graded.notebook), resources
