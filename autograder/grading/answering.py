@@ -72,7 +72,18 @@ class Expectation:
         key, right = self.answers[number] if number < len(self.answers) else ("", None)
         if key == asking(request):
             return _held(value, right)
-        return _held(value, self.plain) if isinstance(request, Call) else value
+        if isinstance(request, Call) and self.plain is not None:
+            return _held(value, self.plain)
+        return self.as_before(request, value)
+
+    def as_before(self, request: Request, value: object) -> Any:
+        """Return an answer in the form of the last one to such a request that is known of.
+
+        It is in no other form where it is of another kind: there it may be.
+        """
+        known = (right for key, right in reversed(self.answers) if key == asking(request))
+        right = next(known, None)
+        return value if other_kind(value, right) else _held(value, right)
 
     def trained(self, value: object) -> Any:
         """Return what came of an expensive call, with numbers for tensors."""

@@ -295,7 +295,7 @@ class Interview:
                 raise Inconclusive("counting the work took too long, or too much memory") from error
             self.callee.ask(apart(plain))
             raise Inconclusive(f"the work could not be counted ({error.kind})") from error
-        return Work(answer.value, **answer.work)
+        return Work(self._asked().as_before(plain, answer.value), **answer.work)
 
     def outline(self, *shapes: tuple[int, ...], dtype: str = "float32") -> Work:
         """Count the work of a call with torch tensors of these shapes that hold no numbers.

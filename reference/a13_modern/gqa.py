@@ -197,7 +197,11 @@ def averaged(Q, K, V, mask=None):
 
 @exercise.misconception
 def copied(Q, K, V, mask=None):
-    """You copied keys and values for every query head. Shared keys are read, not copied."""
+    """You copied keys and values for every query head. Shared keys are read, not copied.
+
+    (Where torch's `matmul` broadcasts, it copies by itself: let the queries of a group be rows of
+    one product.)
+    """
     if Q.shape[-3] % K.shape[-3]:
         raise ValueError
     return repeated(Q, K, V, mask)

@@ -156,10 +156,16 @@ class TestAttention:
             maps = inside.collect(weights, src, reverse.shifted(labels))
             masses = [inside.mirror_mass(maps[f"decoder.{i}.cross"]) for i in range(2)]
             distances = [inside.head_distance(each) for each in maps.values()]
-            return inside.shown_by(np.concatenate(masses)), inside.apart(np.array(distances))
+            table = np.array([inside.row_entropy(maps[name]) for name in places])
+            orders = inside.plausible(table), inside.plausible(table[::-1])
+            masses, distances = np.concatenate(masses), np.array(distances)
+            return inside.shown_by(masses), inside.apart(distances), orders
 
-        assert shown(0) == ("untrained", "distances")
-        assert shown(200) == ("a reversing model", "distances")
+        places = [f"encoder.{i}.self" for i in range(2)]
+        places += [f"decoder.{i}.{look}" for look in ("self", "cross") for i in range(2)]
+        assert shown(0)[:2] == ("untrained", "distances")
+        orders = "entropies", "another order"
+        assert shown(200) == ("a reversing model", "distances", orders)
 
 
 class TestTrainings:

@@ -8,7 +8,7 @@ import pytest
 from autograder.course.proofs.odd_results import ODD, odd_result_problems
 from autograder.exercise import Exercise, agree, require
 from autograder.exercise.cache import deepcopied
-from autograder.grading.answering import Expectation
+from autograder.grading.answering import Expectation, asking
 from autograder.grading.checks import grade_checks
 from autograder.grading.interview import Interview
 from autograder.sandbox import Tensor
@@ -211,3 +211,22 @@ class TestTensorsThatAFunctionKeeps:
         found, _ = self.answered((state(torch=True), wire_tensor([3.0, 4.0])))
         came = Interview(lambda state: dict(state, K=state["K"].copy()))(found)
         assert type(came["K"]) is type(came["layers"][1][0]) is np.ndarray
+
+
+class TestWhatIsAskedBehindAMeter:
+    """What the reference would answer there is not worked out: it is as what came before."""
+
+    asked = Expectation(answers=((asking(Call((), {})), (state(torch=False), np.zeros(2))),))
+
+    def answers(self, value):
+        yield self.asked.as_before(Call((), {}), value)  # of a metered call
+        yield self.asked.answered(1, Call((), {}), value)
+
+    def test_is_in_the_same_form(self):
+        for found, output in self.answers((state(torch=True), wire_tensor([3.0, 4.0]))):
+            assert type(output) is np.ndarray
+            np.testing.assert_equal(found["K"] + output, [4, 6])
+
+    @pytest.mark.parametrize("value", [None, "text", (1, 2, 3)])
+    def test_may_be_of_another_kind(self, value):
+        assert all(came is value for came in self.answers(value))
