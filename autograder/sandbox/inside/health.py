@@ -9,7 +9,7 @@ import dis
 import json
 import sys
 import types
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 _LEAST_RECURSION = 200
@@ -75,23 +75,33 @@ def _assigns_or_imports(code: types.CodeType) -> bool:
     return False
 
 
+#: The names of modules and classes, each with what they were.
+Usual = Sequence[tuple[Mapping[str, Any], Mapping[str, Any]]]
+
+
+def usual(*own: Mapping[str, Any]) -> Usual:
+    """Return what must stay as it is, before any student's code has run.
+
+    ``own`` are the names in the modules and classes of what answers the grader.
+    """
+    watched = [vars(builtins), vars(json.JSONEncoder), vars(json.JSONDecoder), *own]
+    watched += [vars(sys.modules[name]) for name in _COMMON if name in sys.modules]
+    return [(names, dict(names)) for names in watched]
+
+
 class Health:
-    """What must stay as it is before any student's code has run.
+    """Whether all is as usual.
 
     Parameters
     ----------
     answering
         The objects that answer the grader.
-    *own
-        The names in the modules and classes that they take for this.
+    usual
+        What `usual` has returned.
     """
 
-    def __init__(self, answering: Iterable[object], *own: Mapping[str, Any]) -> None:
-        self._answering = tuple(answering)
-        own = (*own, *(vars(type(each)) for each in self._answering))
-        watched = [vars(builtins), vars(json.JSONEncoder), vars(json.JSONDecoder), *own]
-        watched += [vars(sys.modules[name]) for name in _COMMON if name in sys.modules]
-        self._names = [(names, dict(names)) for names in watched]
+    def __init__(self, answering: Iterable[object], usual: Usual) -> None:
+        self._answering, self._names = tuple(answering), usual
         self._modules = len(sys.modules)
 
     def alone(self) -> bool:

@@ -4,7 +4,7 @@ import sys
 from typing import Any
 
 from autograder.sandbox.inside.shell import Shell
-from autograder.sandbox.inside.worker import Worker
+from autograder.sandbox.inside.worker import Worker, as_usual
 from autograder.sandbox.meters import layers
 from autograder.sandbox.wire import decode, encode_parts
 from autograder.sandbox.wire.requests import Call, Execute, OfProcess, Read, as_message
@@ -37,7 +37,7 @@ def warm_up(shell: Shell) -> None:
     asked += [Call((value,), {})] * 8
     asked += [Read(name) for name in ("f", "x", "nothing")]
     streams, main = (sys.stdout, sys.stderr), sys.modules["__main__"]
-    worker = Worker(shell, {}, 1 << 20, lambda _: None)
+    worker = Worker(shell, as_usual(), {}, 1 << 20, lambda _: None)
     for request in asked:
         header, buffers = encode_parts(as_message(request) | {"function": "f", "id": ""})
         frame = (header, b"".join(buffers))

@@ -16,7 +16,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple
 
-from autograder.sandbox.inside import serving
+from autograder.sandbox.inside import health, serving
 from autograder.sandbox.inside.capture import Output, Stream, describe, place_of
 from autograder.sandbox.inside.desk import Desk, NoTorch
 from autograder.sandbox.inside.handles import Lost, Objects, defined, noting, seed, unwritten
@@ -53,6 +53,7 @@ class Worker:
     def __init__(
         self,
         shell: Shell,
+        usual: health.Usual,
         numbers: dict[str, dict[str, Any]],
         max_payload: int,
         send: Callable[[list[Buffer]], None],
@@ -76,12 +77,7 @@ class Worker:
         torchmeter = torch.torchmeter if torch else None
         self._desk = Desk(self._objects, lambda: torchmeter)
         self._snapshots = Snapshots(self._namespace)
-        own = (serve, encode, decode, describe, Shell.run, Desk.do, seed, Snapshots.recall)
-        self._health = Health(
-            (self, self._desk, self._objects, self._snapshots),
-            *map(vars, (Shell, Output)),
-            *(part.__globals__ for part in (*own, requests.from_message)),
-        )
+        self._health = Health((self, self._desk, self._objects, self._snapshots), usual)
 
     def answer(self, request: dict[str, Any], frame: Frame) -> list[Buffer]:
         """Do what is asked and return the frame to send back.
@@ -228,9 +224,17 @@ class Worker:
         return {"healthy": healthy, "alone": self._health.alone()}
 
 
+def as_usual() -> health.Usual:
+    """Return what must stay as it is: a zygote notes it once, since to touch it takes a while."""
+    classes = map(vars, (Shell, Output, Worker, Desk, Objects, Snapshots))
+    own = (serve, encode, decode, describe, Shell.run, Desk.do, seed, Snapshots.recall)
+    return health.usual(*classes, *(part.__globals__ for part in (*own, requests.from_message)))
+
+
 def serve(
     connection: socket.socket,
     shell: Shell,
+    usual: health.Usual,
     torch: "TorchTools | None" = None,
     lent: mmap.mmap | None = None,
 ) -> None:
@@ -243,7 +247,7 @@ def serve(
     start, _ = next(receive, (None, None))
     if start is None:
         return
-    worker = Worker(shell, start["numbers"], start["largest"], send, torch, lent)
+    worker = Worker(shell, usual, start["numbers"], start["largest"], send, torch, lent)
     send(encode({"id": start["id"]}))
     for request, frame in receive:
         send(worker.answer(request, frame))

@@ -75,6 +75,7 @@ class _Zygote:
         self._jail = JAILS[beginning.tier]()
         self._jail.settle(Allowed(**beginning.allowed), beginning.data)
         os.chdir(beginning.data or "/")
+        self._usual = worker.as_usual()
         # What exists now is not looked at by the workers' collectors, so its pages stay shared.
         gc.freeze()
         gc.enable()
@@ -137,7 +138,8 @@ class _Zygote:
             os.dup2(connection, 3)
             os.closerange(4, 1 << 16)
             self._connection.detach()
-            worker.serve(socket.socket(fileno=3), self._shell, self._torch, lent)
+            connected = socket.socket(fileno=3)
+            worker.serve(connected, self._shell, self._usual, self._torch, lent)
             status = 0
         except BaseException:  # it ends with its reason on stderr
             traceback.print_exc()
