@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from autograder.exercise.formulas import is_formula
 from autograder.exercise.lasting import WORTH, are_kept, keep, key_of, recalled
 from autograder.exercise.standing_in import note, noting, replaces
 from autograder.student.differences import numbers_of
@@ -24,6 +25,7 @@ SIZE = 4000
 
 _LARGE = 256  # bytes
 _TOPICS = 500  # functions, parts and derivations whose names are kept at hand
+_NUMBERS, _SEQUENCES = (bool, int, float, complex, np.generic), (list, tuple)
 _WHOLE = (str, bytes, int, float, complex, np.generic, type(None))  # nobody can change them
 
 
@@ -74,7 +76,7 @@ def remembered(
         def remembering(*args: Hashable) -> Result:
             nonlocal held
             # 1, 1.0 and True are equal, and yet not the same question.
-            key = tuple(arg.key if isinstance(arg, Values) else (type(arg), arg) for arg in args)
+            key = tuple([arg.key if isinstance(arg, Values) else (type(arg), arg) for arg in args])
             if key in known:
                 result, names = known[key]
                 if not replaces(names):
@@ -176,12 +178,12 @@ def _key(value: Any) -> Hashable:
         return value.dtype.str, value.shape, held
     if value is None or isinstance(value, str):
         return value
-    if isinstance(value, bool | int | float | complex | np.generic):
+    if isinstance(value, _NUMBERS):
         return type(value), repr(value)  # 0.0 equals -0.0, and NaN nothing
-    if isinstance(value, list | tuple):
+    if isinstance(value, _SEQUENCES):
         return type(value), *map(_key, value)
     if type(value) is dict:
-        return dict, *((_key(name), _key(entry)) for name, entry in value.items())
+        return dict, *[(_key(name), _key(entry)) for name, entry in value.items()]
     if type(value) in (set, frozenset):
         return type(value), frozenset(map(_key, value))
     if isinstance(value, FunctionType):
@@ -202,7 +204,7 @@ def _key(value: Any) -> Hashable:
 
 def _formula(value: Any) -> Hashable | None:
     """Return a formula, or a matrix of them, as nobody can change it; None for something else."""
-    if not hasattr(value, "free_symbols"):
+    if not is_formula(value):
         return None
     fixed = value.as_immutable() if hasattr(value, "as_immutable") else value
     return fixed if isinstance(fixed, Hashable) else None

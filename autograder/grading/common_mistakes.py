@@ -24,7 +24,8 @@ def with_mistakes(exercise: Exercise, items: Sequence[Item], true: Known, own: O
     """
     known = {p.name: _mistake(p, i, true, own) for p, i in zip(exercise.parts, items, strict=True)}
     changed = shared(_changed(exercise.parts, items, known, true, own))
-    found = [replace(i, mistake=known[i.name] or changed.get(i.name, "")) for i in items]
+    said = {name: one or changed.get(name, "") for name, one in known.items()}
+    found = [replace(i, mistake=said[i.name]) if said[i.name] else i for i in items]
     idle = [i for i in found if i.mistake and is_trivial(own.given.get(i.name), true[i.name])]
     dearest = {i.mistake: i.name for i in sorted(idle, key=lambda i: i.max_score)}
     others = {i.name for i in idle} - {*dearest.values()}

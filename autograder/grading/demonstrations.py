@@ -39,6 +39,8 @@ def _unneeded(sources: Sequence[str], shows: set[str]) -> set[int]:
         made: dict[str, int] = {}  # names that only a demonstration has made so far
         needed = set()
         for i, source in enumerate(sources):
+            if i not in found and not any(name in source for name in made):
+                continue
             words = WORD.findall(source)
             if i not in found and made.keys().isdisjoint(words):
                 continue

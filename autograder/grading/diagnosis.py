@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations, product
 from typing import Any
@@ -30,6 +30,7 @@ NO_VALUE = (FormatError, StudentError, *_UNFIT)
 #: So many wrong answers to earlier parts, of which some may not have been used.
 MOST_WRONG = 3
 Slack = Any  #: what rounding of carried values allows, entry by entry
+Ways = Sequence[tuple[Any, Slack]]  #: what comes of the true answers, and of the student's own
 
 
 def judge(part: Part, answer: object, true: Mapping[str, Any], own: Own) -> Judgement:
@@ -46,14 +47,7 @@ def judge(part: Part, answer: object, true: Mapping[str, Any], own: Own) -> Judg
     if first.credit == 1:
         return first
     follows: list[Any] = []
-    # First by the references' functions: what those of the student's own give may be worth less.
-    mended = own.mended()
-    ways: tuple[tuple[Own, Mapping[str, Any]], ...] = (
-        (own, {}),
-        (own, own.earlier),
-        (mended, mended.earlier),
-    )
-    for compute, (having, earlier) in product(part.followed, ways):
+    for compute, (having, earlier) in product(part.followed, _havings(own)):
         needs = set(arguments(compute))
         if not earlier and not needs & (own.wrong | own.rounding.keys() | own.examples):
             continue
@@ -61,7 +55,7 @@ def judge(part: Part, answer: object, true: Mapping[str, Any], own: Own) -> Judg
             expected, slack = _from_own(part, compute, having)
         if expected is None or (earlier and not cast.called):
             continue
-        if having is mended and not mended.used:
+        if having is not own and not having.used:
             continue
         followed = by_itself(part, answer, expected, slack)
         free = needs & own.trivial | cast.called
@@ -84,6 +78,19 @@ def judge(part: Part, answer: object, true: Mapping[str, Any], own: Own) -> Judg
         return _mistaken(part, answer, true, own, first) or _slipped(
             part, answer, true[part.name], follows, first
         )
+
+
+def _havings(own: Own) -> list[tuple[Own, Mapping[str, Any]]]:
+    """Return what may be followed from, each with the functions that stand in for references.
+
+    First by the references' functions: what those of the student's own give may be worth less.
+    """
+    havings: list[tuple[Own, Mapping[str, Any]]] = [(own, {})]
+    if own.earlier:
+        havings.append((own, own.earlier))
+    if mended := own.mended():
+        havings.append((mended, mended.earlier))
+    return havings
 
 
 def _follows_from_some(part: Part, answer: object, true: Mapping[str, Any], own: Own) -> bool:
@@ -132,13 +139,15 @@ def _mistaken(
     part: Part, answer: Any, true: Mapping[str, Any], own: Own, first: Judgement
 ) -> Judgement | None:
     """Name the misconceptions that give this answer: all of them, where numbers can't tell."""
-    found = dict.fromkeys(_whole(part, answer, true, own), 1.0)
+    known = [list(_ways(part, wrong, true, own)) for wrong in part.misconceptions]
+    found = dict.fromkeys(_whole(part, answer, known), 1.0)
     wholly, both = bool(found), False
-    if not wholly:
-        found = _in_part(part, answer, true, own)
-    if not found:
-        found = _side_by_side(part, answer, true, own)
-        both = bool(found)
+    if not wholly and known:
+        rights = [right for right, _ in _ways(part, part.compute, true, own)]
+        found = _in_part(part, answer, rights, known)
+        if not found:
+            found = _side_by_side(part, answer, rights, known)
+            both = bool(found)
     if not found:
         return None
     # Sound steps before it count; with too few digits it earns half, as what is right does.
@@ -156,17 +165,17 @@ def _mistaken(
     return Judgement(credit, next(iter(found)).name, said)
 
 
-def _whole(part: Part, answer: object, true: Mapping[str, Any], own: Own) -> list[Misconception]:
+def _whole(part: Part, answer: object, known: Sequence[Ways]) -> list[Misconception]:
     """Return the misconceptions that give this answer.
 
     Those that give it from the true earlier answers, if there are any: what others make of the
     student's own is the same by chance, as where nats and bits are exchanged.
     """
     from_true, from_own = [], []
-    for wrong in part.misconceptions:
+    for wrong, ways in zip(part.misconceptions, known, strict=True):
         first, second = (
             value is not None and part.answer.same(answer, value, slack=slack)
-            for value, slack in _ways(part, wrong, true, own)
+            for value, slack in ways
         )
         from_true += [wrong] * first
         from_own += [wrong] * second
@@ -174,15 +183,14 @@ def _whole(part: Part, answer: object, true: Mapping[str, Any], own: Own) -> lis
 
 
 def _in_part(
-    part: Part, answer: object, true: Mapping[str, Any], own: Own
+    part: Part, answer: object, rights: Sequence[Any], known: Sequence[Ways]
 ) -> dict[Misconception, float]:
     """Return the misconceptions that give every entry that is wrong, and how far they show."""
     found = {}
-    rights = [right for right, _ in _ways(part, part.compute, true, own)]
-    for wrong in part.misconceptions:
+    for wrong, ways in zip(part.misconceptions, known, strict=True):
         shares = [
             part.answer.made(answer, value, right, slack=slack)
-            for (value, slack), right in zip(_ways(part, wrong, true, own), rights, strict=True)
+            for (value, slack), right in zip(ways, rights, strict=True)
             if value is not None and right is not None
         ]
         if any(shares):
@@ -191,7 +199,7 @@ def _in_part(
 
 
 def _side_by_side(
-    part: Part, answer: Any, true: Mapping[str, Any], own: Own
+    part: Part, answer: Any, rights: Sequence[Any], known: Sequence[Ways]
 ) -> dict[Misconception, float]:
     """Return two misconceptions, each of which gives the wrong entries that aren't the other's.
 
@@ -201,8 +209,6 @@ def _side_by_side(
     kind = part.answer
     if np.size(answer) < 2 or len(part.misconceptions) < 2:
         return {}
-    rights = [right for right, _ in _ways(part, part.compute, true, own)]
-    known = [list(_ways(part, wrong, true, own)) for wrong in part.misconceptions]
     pairs: dict[frozenset[Misconception], dict[Misconception, float]] = {}
     for right, values in zip(rights, zip(*known, strict=True), strict=True):
         left = {
@@ -226,7 +232,12 @@ def _ways(
     part: Part, compute: Callable[..., Any], true: Mapping[str, Any], own: Own
 ) -> Iterator[tuple[Any, Slack]]:
     """Evaluate on the true answers, then on the student's own."""
-    yield _evaluate(part, compute, true), 0.0
+    first = _evaluate(part, compute, true)
+    yield first, 0.0
+    needs = arguments(computation(compute))
+    if not own.earlier and all(own.known.get(name) is true.get(name) for name in needs):
+        yield first, 0.0  # the student has the same there
+        return
     with standing_in(own.earlier):
         found = _from_own(part, compute, own)
     yield found

@@ -11,9 +11,11 @@ from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass
 
 from autograder.exercise import Exercise
-from autograder.grading.own_text import WORD, Names, Unparsable, looking, names
+from autograder.grading.own_text import LONGEST, WORD, Names, Unparsable, looking, names
 from autograder.grading.phases import Cells
 from autograder.sandbox import CellRun, StudentError
+
+_NONE = Names(frozenset(), frozenset())
 
 
 @dataclass(frozen=True)
@@ -51,7 +53,7 @@ class LeftOver:
 
     def run(self, cells: Cells, source: str, number: int, exercise: str = "") -> CellRun:
         """Run a cell: an exercise's own, or one that belongs to none."""
-        found = looking("names", lambda: _names(source), Names(self._shared, self._shared))
+        found = self._names(source)
         own = sorted(self._asked.get(exercise, frozenset()) & self._by.keys())
         own = [name for name in own if self._by[name] != exercise]
         # What the cell makes without having used it is put aside, so that the same value is seen.
@@ -74,6 +76,16 @@ class LeftOver:
     def of(self, exercise: str) -> Mapping[str, StudentError]:
         """Return the names that only another exercise gives a value, and what to say of that."""
         return {left.name: left.said for left in self._left if left.exercise == exercise}
+
+    def _names(self, source: str) -> Names:
+        """Return the names of a cell, as far as several exercises ask for them.
+
+        Most cells hold none: then nothing is parsed, unless they may be written in other letters.
+        """
+        plain = source.isascii() and len(source) <= LONGEST
+        if plain and self._shared.isdisjoint(WORD.findall(source)):
+            return _NONE
+        return looking("names", lambda: _names(source), Names(self._shared, self._shared))
 
     def _made(self, made: Set[str], exercise: str) -> None:
         left = {each.name for each in self._left if each.exercise == exercise}

@@ -16,6 +16,7 @@ import numpy as np
 
 from autograder.exercise import Part, Undecided
 from autograder.exercise.answers.slips import by_chance, is_trivial
+from autograder.exercise.formulas import is_formula
 from autograder.exercise.words.dependencies import apply
 from autograder.exercise.words.part import arguments, computation
 from autograder.grading.at_points import excluding
@@ -74,7 +75,7 @@ def is_telling(answer: Any, right: Any) -> bool:
     """Tell whether a wrong answer has so much in it that another way to it is no chance."""
     if hasattr(answer, "shape") != hasattr(right, "shape") or is_trivial(answer, right):
         return False
-    if hasattr(answer, "free_symbols"):
+    if is_formula(answer):
         return not hasattr(answer, "shape")
     if not isinstance(answer, np.ndarray) or answer.shape != right.shape:
         return False

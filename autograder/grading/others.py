@@ -35,6 +35,11 @@ def another_part(
     return None
 
 
+def puzzling(items: Sequence[Item]) -> set[str]:
+    """Return the names of what is wrong and unexplained."""
+    return {item.name for item in items if item.score == 0 and not item.note}
+
+
 def others_named(
     exercise: Exercise,
     variant: Mapping[str, Any],
@@ -52,11 +57,11 @@ def others_named(
         All variants of the release.
     """
     personal = _personal(exercise, variant)
-    puzzling = {item.name for item in items if item.score == 0 and not item.note} & personal
+    wrong = puzzling(items) & personal
     told = [part for part in exercise.parts if part.name in personal and not part.manual]
-    true = solve(exercise, variant)
-    if not puzzling or any(part.name not in given for part in told):
+    if not wrong or any(part.name not in given for part in told):
         return items
+    true = solve(exercise, variant)
     off = [part for part in told if not _is_right(part, given[part.name], true[part.name])]
     if sum(int(np.size(given[part.name])) for part in off) < TELLING:
         return items
@@ -66,7 +71,7 @@ def others_named(
             fits.append(variant_of_others)
     if not fits:
         return items
-    return [_of_others(item, fits) if item.name in puzzling else item for item in items]
+    return [_of_others(item, fits) if item.name in wrong else item for item in items]
 
 
 def _personal(exercise: Exercise, variant: Mapping[str, Any]) -> set[str]:

@@ -59,10 +59,15 @@ class Own:
             changed={**self.changed},
         )
 
-    def mended(self) -> Own:
-        """Return the same with the references' answers where the functions give none that fit."""
+    def mended(self) -> Own | None:
+        """Return the same with the references' answers where the functions give none that fit.
+
+        None where there is no function of the student's.
+        """
         known = {name: self._mended(name, value) for name, value in self.known.items()}
         earlier = {name: self._mended(name, value) for name, value in self.earlier.items()}
+        if not any(isinstance(each, Mended) for each in (*known.values(), *earlier.values())):
+            return None
         return replace(self, known=known, earlier=earlier)
 
     @property

@@ -42,10 +42,10 @@ def judge_numbers(
         credits = np.where(right & other, 0.5, credits)
         if (right & other).any():
             note, advice = "precision", f"Right as far as it goes: write {asked}."
-    elif written and not is_loose(rule):
+    elif written and not is_loose(rule) and not right.all():
         coarse, cut = too_coarse(written, given, expected)
         credits = np.where(~right & coarse, 0.5, credits)
-        if (right | coarse | cut).all() and not right.all():
+        if (right | coarse | cut).all():
             note, advice = "too_coarse", "Right as far as it goes: write more digits."
     if np.all(credits):
         return Judgement(float(np.mean(credits)) if credits.size else 1.0, note, advice)

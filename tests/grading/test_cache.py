@@ -7,7 +7,7 @@ import pytest
 import sympy
 
 from autograder import algebra
-from autograder.exercise import Exercise, Formula, Numbers
+from autograder.exercise import Exercise, Formula, Matrix, Numbers
 from autograder.exercise.cache import Unfamiliar, Values, deepcopied, remembered
 from autograder.exercise.standing_in import replaceable, standing_in
 from autograder.exercise.words.dependencies import evaluate, solve
@@ -66,6 +66,13 @@ def test_a_matrix_of_formulas_is_plain_data_that_nobody_shares():
         assert solve(exercise, {"T": T})["trace"] == 2
         assert T[0, 0] == entry
     assert len(seen) == 2
+
+
+def test_a_matrix_that_somebody_has_written_before_is_nobody_else_s():
+    for _ in range(2):
+        read = Matrix("x").read("x 0; 0 1")
+        assert str(read.tolist()) == "[[x, 0], [0, 1]]"
+        read[0, 0] = 0
 
 
 @pytest.mark.parametrize(

@@ -116,6 +116,7 @@ def test_that_its_cell_stopped_is_said_of_a_function_that_lacks_what_would_have_
         "exec('steps = 4.0; other = 7.0')\ndouble = lambda x: x + x",
         "%matplotlib inline\n" + FIRST,
         "for steps in range(5): pass\nother = 7\ndef double(x): return x + x",
+        FIRST.replace("steps", "".join(chr(ord(c) + 0xFEE0) for c in "steps")),  # in wide letters
     ],
 )
 def test_an_answer_that_is_the_same_or_is_made_in_another_way_counts(second, source):

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from autograder.exercise import CheckedFunction, Part
+from autograder.exercise.formulas import is_formula
 from autograder.exercise.words.part import computation
 from autograder.exercise.words.source import standalone
 
@@ -31,7 +32,7 @@ def literal(value: object, *, rounded: bool = False) -> str:
 
 def plain(value: object, *, rounded: bool = False) -> Any:
     """Return a value as a student types it: plain numbers, lists and text."""
-    if hasattr(value, "free_symbols"):  # a formula, or a matrix of them
+    if is_formula(value):  # a formula, or a matrix of them
         rows = getattr(value, "tolist", None)
         return [[str(e) for e in row] for row in rows()] if rows else str(value)
     if hasattr(value, "texts"):  # a derivation

@@ -14,7 +14,9 @@ from autograder.exercise.answers.kind import (
     Scaffold,
     same_everywhere,
 )
-from autograder.exercise.answers.symbolic import Formula
+from autograder.exercise.answers.symbolic import Assumptions, Formula, Operators
+from autograder.exercise.cache import Unfamiliar, Values, remembered
+from autograder.exercise.formulas import is_formula
 from autograder.student.rows import rows_of
 
 
@@ -50,15 +52,9 @@ def diagonal_only():
     def read(self, raw: Any, like: Any = None) -> Any:
         """Parse each entry; the size must be that of ``like``."""
         value = raw
-        if not hasattr(raw, "free_symbols"):
+        if not is_formula(raw):
             try:
-                value = parse_matrix(
-                    rows_of(raw),
-                    self.names.split(),
-                    implicit=True,
-                    assumptions=self.assumptions,
-                    operators=self._finished(like),
-                )
+                value = _read(rows_of(raw), self.names, self._assumed, self._finished(like))
             except algebra.ParseError as error:
                 raise FormatError(str(error)) from None
         if like is not None and value.shape != like.shape:
@@ -105,6 +101,25 @@ def diagonal_only():
     def hint(self, expected: Any) -> dict[str, Any]:
         """Kind, symbols and size."""
         return super().hint(expected) | {"kind": "matrix", "shape": list(expected.shape)}
+
+
+def _read(rows: Any, *asked: Any) -> Any:
+    try:
+        values = Values(rows)
+    except Unfamiliar:
+        return _parsed(rows, *asked)
+    return _remembered(values, *asked).copy()
+
+
+@remembered()
+def _remembered(rows: Values, *asked: Any) -> Any:
+    return _parsed(rows.values, *asked)
+
+
+def _parsed(rows: Any, names: str, assumptions: Assumptions, operators: Operators) -> Any:
+    return parse_matrix(
+        rows, names.split(), implicit=True, assumptions=dict(assumptions), operators=operators
+    )
 
 
 def _size(matrix: Any) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from decimal import ROUND_HALF_EVEN, ROUND_HALF_UP, Decimal
@@ -61,7 +62,7 @@ def is_short(right: Any) -> bool:
     if right is None or np.size(right) > _MANY:
         return False
     shown = ((float(x), float(f"{x:.{DIGITS - 1}g}")) for x in np.ravel(right))
-    return all(x.is_integer() or np.isclose(x, short, 1e-12, 0) for x, short in shown)
+    return all(x.is_integer() or math.isclose(x, short, rel_tol=1e-12) for x, short in shown)
 
 
 @dataclass(frozen=True)

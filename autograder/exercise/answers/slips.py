@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from autograder.exercise.answers.kind import Answer, Undecided
+from autograder.exercise.formulas import is_formula
 
 #: A wrong answer must be this many tolerances away from the right one.
 DISTANCE = 5.0
@@ -211,13 +212,13 @@ def is_nothing(answer: object, right: object) -> bool:
     return bool(np.all(_entries(answer) == 0) and np.any(_entries(right) != 0))
 
 
-def is_trivial(answer: Any, right: object) -> bool:
+def is_trivial(answer: Any, right: Any) -> bool:
     """Tell whether an answer takes no work where the right one does: the same number everywhere.
 
     Of single numbers these are 0, 1 and −1; of formulas those without a symbol and, where the right
     one has several, a symbol alone, as it is given, or a multiple of it.
     """
-    if hasattr(right, "free_symbols"):
+    if is_formula(right):
         alone = len(right.free_symbols) > 1 and _is_one_symbol(answer)
         return bool(right.free_symbols) and (alone or not answer.free_symbols)
     own, due = _entries(answer), _entries(right)
@@ -236,13 +237,13 @@ def _entries(value: Any) -> Any:
         return value.ravel()
     if isinstance(value, dict):
         return np.concatenate([np.empty(0), *map(_entries, value.values())])
-    if hasattr(value, "free_symbols"):
+    if is_formula(value):
         return np.array(value.flat() if hasattr(value, "flat") else [value], dtype=object)
     return np.empty(0)
 
 
 def _telling(right: Any) -> bool:
-    if hasattr(right, "free_symbols"):
+    if is_formula(right):
         return bool(right.free_symbols)
     if not _is_numbers(right):
         return False

@@ -32,6 +32,7 @@ from autograder.exercise.answers.kind import (
     Undecided,
 )
 from autograder.exercise.cache import remembered
+from autograder.exercise.formulas import is_formula
 from autograder.student.formulas import text_of as text_of
 
 _SOME_NUMBER = "12345/678"
@@ -42,16 +43,16 @@ _UNDONE = {  # each comes to nothing
     "sum": " + sum({0}, u, 1, {0}) - {0}^2",
     "product": " + product({0}, u, 1, {0}) - {0}^{0}",
 }
-_Assumptions = tuple[tuple[str, str], ...]
-_Operators = tuple[str, ...] | None
+Assumptions = tuple[tuple[str, str], ...]
+Operators = tuple[str, ...] | None
 
 
 @remembered()
 def _parsed(
     text: str,
     names: tuple[str, ...] | None,
-    assumptions: _Assumptions,
-    operators: _Operators = None,
+    assumptions: Assumptions,
+    operators: Operators = None,
 ) -> Any:
     known = dict(assumptions)
     return algebra.parse(text, names, implicit=True, assumptions=known, operators=operators)
@@ -65,7 +66,7 @@ def _replaced(expression: Any, definitions: tuple[tuple[Any, Any], ...]) -> Any:
 
 
 @remembered(lambda verdict: verdict.equal is not None)
-def _compared(expected: object, given: object, assumptions: _Assumptions) -> algebra.Verdict:
+def _compared(expected: object, given: object, assumptions: Assumptions) -> algebra.Verdict:
     return algebra.equivalent(expected, given, assumptions=dict(assumptions))
 
 
@@ -132,7 +133,7 @@ def cross_term_missing():
 
     def read(self, raw: object, like: object = None) -> Any:
         """Parse text; a formula that is one already (from a reference) stays as it is."""
-        if hasattr(raw, "free_symbols"):
+        if is_formula(raw):
             return raw
         names = tuple(self.names.split())
         try:
@@ -200,7 +201,7 @@ def cross_term_missing():
         """Ask for names that may be those of matrices."""
         yield from ask_to_declare(self.names.split(), self.assumptions, self.read(right))
 
-    def _finished(self, like: object) -> _Operators:
+    def _finished(self, like: object) -> Operators:
         """Return the operators that a finished answer may hold; None where there is no telling."""
         if like is None:
             return None
@@ -233,7 +234,7 @@ def cross_term_missing():
         return [name for name, words in self.assumptions.items() if "function" in words]
 
     @property
-    def _assumed(self) -> _Assumptions:
+    def _assumed(self) -> Assumptions:
         return tuple(self.assumptions.items())
 
     @cached_property
@@ -261,7 +262,7 @@ def cross_term_missing():
         return {"kind": "formula", "names": self.names.split(), "implicit": True, **known}
 
 
-def _has_no_value(formula: object, assumed: _Assumptions) -> bool:
+def _has_no_value(formula: object, assumed: Assumptions) -> bool:
     """Tell whether a formula can't even be compared with a number: it has no values to compare."""
     compared = _compared(_SOME_NUMBER, formula, assumed)
     return compared.equal is None and compared.how in HOPELESS

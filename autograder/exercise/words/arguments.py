@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from autograder.exercise.formulas import is_formula
 from autograder.exercise.words.given import Given
 
 Array = np.ndarray[Any, Any]
@@ -92,4 +93,4 @@ def as_argument(value: object) -> Any:
     """Return what a part is given of a value, an answer or a function that it names."""
     if isinstance(value, FunctionType):
         return taking_given(value)
-    return CallableFormula(value) if hasattr(value, "free_symbols") else value
+    return CallableFormula(value) if is_formula(value) else value
