@@ -246,7 +246,7 @@ def key_times_offset(Q, K, R):
     return relative_scores(Q, K, 0 * R) + np.swapaxes(location, -1, -2)
 
 
-@exercise.misconception(credit=0.3)
+@exercise.misconception(fatal="these are the scores of attention without positions")
 def content_only(Q, K, R):
     """These are the scores without the vectors for the offsets."""
     return relative_scores(Q, K, 0 * R)

@@ -377,11 +377,15 @@ def states_stay_usable(call, rng):
     Q, K, V = tokens(rng, 6)
     state = call.own(new_state)(W, 3, 2)
     shapes = [np.shape(state[name]) for name in "KV"]
+    states = [state]
     for token in zip(Q, K, V, strict=True):
-        new, _ = call(state, *token)
+        new, _ = call(states[-1], *token)
         require([np.shape(new[name]) for name in "KV"] == shapes, "K or V has changed its shape")
-        leaves_alone(call, state, *token)
-        state = new
+        leaves_alone(call, states[-1], *token)
+        states.append(new)
+    for t in (5, 2):  # another token behind the first t of them
+        given = [np.concatenate([x[:t], x[:1]]) for x in (Q, K, V)]
+        agree(call(states[t], Q[0], K[0], V[0])[1], windowed(*given, W)[-1], what="a second output")
 
 
 @exercise.check(points=0.25)

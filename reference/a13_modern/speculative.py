@@ -534,6 +534,8 @@ def first_token_has_the_targets_law(call, rng):
         for out in call.each(*rounds):
             first = tokens_of(out)[0]
             require(0 <= first < 4, f"there is no token {first}")
+            if p[token] >= q[token]:
+                require(first == token, "a draft that passes for any u isn't kept")
             found[first] += q[token] / 144
     require(abs(found - p).max() < 0.02, "the first token comes with other probabilities")
 
@@ -561,6 +563,8 @@ def impossible_tokens_never_come(call, rng):
             for r in (0.0, 0.3, 0.7):
                 out = round_of(call, np.array([token]), P, Q, np.array([u]), r)
                 agree(out, [2 if r < 0.4 else 3])
+    passes, same = np.array([3]), np.full((1, 4), 0.25)  # for any u
+    agree(round_of(call, passes, P, same, np.array([0.99]), 0.3), [3, 1])
 
 
 @exercise.check(points=0.25)
