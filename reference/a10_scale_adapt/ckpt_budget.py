@@ -4,6 +4,7 @@ Source: Griewank & Walther (2000), "Algorithm 799: revolve", section 2.
 """
 
 import math
+from bisect import bisect_left
 from functools import cache
 
 import numpy as np
@@ -322,7 +323,7 @@ def fewest(least_runs):
 @fewest.misconception()
 def once_on_the_average(least_runs):
     """You allowed one run for each layer on the average. Asked for is two."""
-    return next(s for s in range(1, 97) if least_runs(96, s) <= 96)
+    return bisect_left(range(97), True, lo=1, key=lambda s: least_runs(96, s) <= 96)
 
 
 @fewest.misconception()

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from autograder.algebra import Chain, ParseError, Waypoint
 from autograder.algebra.deriving.judging import attempts
+from autograder.algebra.deriving.judging.comparison import PlainComparison
 from autograder.algebra.deriving.judging.examination import Examination
 from autograder.algebra.deriving.judging.proving import taken_as_proved
 from autograder.exercise import Derivation
@@ -323,3 +324,26 @@ def test_a_counterexample_tells_the_entries_of_a_sum_and_whole_numbers_as_such()
     assert sorted(point) == sorted(f"x_{k}" for k in range(1, n + 1))
     total = float(re.search(r"line 1 is ([\d.e+]+\d)", message)[1])
     assert total == pytest.approx(2 * sum(map(float, point.values())), rel=0.002)
+
+
+def test_what_a_line_is_to_the_given_expression_is_found_out_once(monkeypatch):
+    chain = dataclasses.replace(DIAGONAL)  # of which nothing is known yet
+    compared = []
+    compare = PlainComparison.compare
+
+    def noting(self, before, line):
+        compared.append({before.text, line.text})
+        return compare(self, before, line)
+
+    monkeypatch.setattr(PlainComparison, "compare", noting)
+    wrong = "p1*(2 - p1)"
+    assert chain.examine([START, QUOTIENT, "p1 - p1^2", "p1*(1 - p1)"]).credit == 1
+    assert kinds(chain.examine([START, QUOTIENT, wrong, "p1*(1 - p1)"])) == [(3, "wrong")]
+    assert compared.count({QUOTIENT, wrong}) == 1
+    assert {START, wrong} not in compared
+    assert {wrong, "p1*(1 - p1)"} not in compared
+    compared.clear()
+    other = chain.examine([START, "p1 - p1^2", QUOTIENT, wrong, "p1*(1 - p1)"])
+    assert (4, "wrong") in kinds(other)
+    assert {START, "p1 - p1^2"} not in compared
+    assert {"p1 - p1^2", QUOTIENT} not in compared

@@ -27,7 +27,9 @@ def blind_guess(exercise: Exercise, pool: Sequence[Mapping[str, Any]]) -> tuple[
     parts = [part for part in exercise.parts if not part.manual]
     points = _letters(exercise, [part for part in parts if _options(part, exercise, some[0])], some)
     points += sum(_constant(function) for function in exercise.functions)
-    everywhere = [_guesses(exercise, parts, variant) for variant in some]
+    alike = not any(some)  # nothing is drawn: all have the same
+    differing = some[:1] if alike else some
+    everywhere = [_guesses(exercise, parts, v) for v in differing] * (len(some) if alike else 1)
     means = np.mean(everywhere, axis=0) if parts else np.zeros(GUESSES)
     return tuple(float(points + mean) for mean in means)
 

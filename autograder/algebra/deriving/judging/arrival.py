@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Protocol
 
@@ -16,6 +16,7 @@ from autograder.algebra.deriving.judging.named import Named
 from autograder.algebra.deriving.judging.step_rules import StepRules
 from autograder.algebra.deriving.lines.inert import unnamed
 from autograder.algebra.deriving.lines.line import Line
+from autograder.algebra.deriving.lines.memory import Memory
 from autograder.algebra.deriving.rewriting.empty_sums import adds_empty_sums
 from autograder.algebra.deriving.rewriting.taken_apart import are_alike, pads
 
@@ -60,6 +61,7 @@ class Arrival:
     disguises: Says
     form: LastLine
     to_show: bool
+    _targets: Memory = field(default_factory=Memory, compare=False, repr=False)
 
     def is_result(self, line: Line) -> bool:
         """Whether a line has, as it is written, the form that is asked for at the end."""
@@ -73,10 +75,15 @@ class Arrival:
 
     def is_target(self, line: Line) -> bool:
         """Whether a line is the target, as it is, with + 0 or · 1, or with what goes out."""
-        if self._is_said(line):
-            return True
-        sides = self.ends.result.expr, line.expr
-        return any(goes_out(*sides, self.rules.world) for goes_out in (adds_empty_sums, pads))
+
+        def found() -> bool:
+            if self._is_said(line):
+                return True
+            sides = self.ends.result.expr, line.expr
+            return any(goes_out(*sides, self.rules.world) for goes_out in (adds_empty_sums, pads))
+
+        told: bool = self._targets(line.key, found)  # asked again and again
+        return told
 
     def _is_said(self, line: Line) -> bool:
         """Whether a line is the target, but for sums that go out."""

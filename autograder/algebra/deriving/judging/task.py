@@ -92,7 +92,7 @@ def of_equalities(ends: Ends, comparison: LineComparison, rules: StepRules, aske
         ends,
         functools.partial(read_line, ends.language, bounds=comparison.bounds),
         comparison,
-        Equalities(comparison),
+        Equalities(comparison, ends.given),
         rules,
         Justification(ends, rules, named, arrival),
         named,

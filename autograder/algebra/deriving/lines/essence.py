@@ -71,6 +71,7 @@ class Essence:
         self.counts = frozenset({size, *indices})
         self.of = functools.lru_cache(_KEPT)(self._of)
         self._named = functools.lru_cache(_KEPT)(self._in_names)
+        self._marks = functools.lru_cache(_KEPT)(self._marks_of)
         self.values = Points(self.bound.binds).values
         self.reals = RealPoints(self.bound, positive, {size, *indices, *whole})
 
@@ -115,6 +116,11 @@ class Essence:
 
     def _marked(self, form: Structure, wholes: Sequence[Structure], mark: Structure) -> Structure:
         """Return the essence of a formula in which others are called @, or what number they are."""
+        # Before a factor of one of them cancels.
+        return self._reduced(form, self._marks(tuple(wholes), mark))
+
+    def _marks_of(self, wholes: tuple[Structure, ...], mark: Structure) -> Marks:
+        """Return what is called @ in a formula, so that none of these is left in it."""
         known: list[tuple[Structure, Structure]] = []
         for whole in wholes:
             number, factors = numbers_apart(self._reduced(whole, tuple(known), again=True))
@@ -122,7 +128,7 @@ class Essence:
             if rest not in (MARK, structures.ONE) and number:
                 shown = structures.product_of([("number", 1 / number), mark])
                 known += [(rest, shown), *marked_bases(rest, shown)]
-        return self._reduced(form, tuple(known))  # before a factor of one of them cancels
+        return tuple(known)
 
     def with_names(self, form: Structure, meanings: Mapping[Structure, Structure]) -> Structure:
         """Return the essence of a formula in which names stand for what they mean."""

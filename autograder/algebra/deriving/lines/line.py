@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import itertools
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Hashable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -206,6 +206,15 @@ class Line:
     def essence(self) -> Structure:
         """The structure without all that adds nothing, at any depth."""
         return self.language.essence.of(self.structure)
+
+    @functools.cached_property
+    def key(self) -> Hashable:
+        """What a line is known again by: how it is written, and what was read, in its order."""
+        read = (self.expr, self.expanded)
+        return (
+            self.structure,
+            *(e.as_immutable() if hasattr(e, "as_immutable") else e for e in read),
+        )
 
     def is_spelled_as(self, other: Line) -> bool:
         """Whether another line is written alike, up to order, brackets and spelling."""

@@ -16,7 +16,8 @@ class Memory:
     (1, 1)
     """
 
-    def __init__(self) -> None:
+    def __init__(self, size: int = _SIZE) -> None:
+        self._size = size
         self._known: dict[Hashable, Any] = {}
 
     def __call__(
@@ -31,7 +32,15 @@ class Memory:
             return self._known[key]
         found = worked_out()
         if sure(found):
-            if len(self._known) >= _SIZE:
-                self._known.clear()
-            self._known[key] = found
+            self.keep(key, found)
         return found
+
+    def get(self, key: Hashable) -> Any:
+        """Return what is known by a key, None where nothing is."""
+        return self._known.get(key)
+
+    def keep(self, key: Hashable, found: object) -> None:
+        """Remember what was found."""
+        if len(self._known) >= self._size:
+            self._known.clear()
+        self._known[key] = found

@@ -17,6 +17,7 @@ from autograder.algebra.deriving.lines.memory import Memory
 from autograder.algebra.deriving.lines.places import are_numbers, free_indices, places
 
 _KEPT = 128  # lines with definitions put in
+_PARTS = 2**16  # of lines, by each set of rules
 
 Env = dict[sympy.Symbol, sympy.Integer]
 Meanings = Mapping[str, tuple[tuple[sympy.Symbol, ...], sympy.Expr]]
@@ -61,6 +62,11 @@ class World:
     def remembered(self) -> Memory:
         """What was worked out before: a line is compared with both of its neighbours."""
         return Memory()
+
+    @functools.cached_property
+    def parts_remembered(self) -> Memory:
+        """What became of parts of lines by rules: each line is made of parts of others."""
+        return Memory(_PARTS)
 
     def put_definitions_in(self, expr: sympy.Expr) -> sympy.Expr:
         """Replace every defined name by what it stands for."""

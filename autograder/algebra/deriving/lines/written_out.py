@@ -247,7 +247,11 @@ def _product(factors: list[Any]) -> Any:
 def rewritten(
     expr: sympy.Expr, rules: Sequence[Callable[[sympy.Expr, World], sympy.Expr]], world: World
 ) -> sympy.Expr:
-    """Apply rules everywhere, the innermost first, until nothing changes."""
+    """Apply rules everywhere, the innermost first, until nothing changes.
+
+    Lines are made of parts of others: what became of a part is remembered.
+    """
+    rules = tuple(rules)
     for _ in range(30):
         before, expr = expr, _once(expr, rules, world)
         if expr == before:
@@ -258,9 +262,12 @@ def rewritten(
     return expr
 
 
-def _once(expr: sympy.Expr, rules: Sequence[Any], world: World) -> sympy.Expr:
-    if expr.args:
-        expr = rebuilt(expr, [_once(a, rules, world) for a in expr.args])
-    for rule in rules:
-        expr = rule(expr, world)
-    return expr
+def _once(expr: sympy.Expr, rules: tuple[Any, ...], world: World) -> sympy.Expr:
+    def worked_out() -> sympy.Expr:
+        args = expr.args
+        found = rebuilt(expr, [_once(a, rules, world) for a in args]) if args else expr
+        for rule in rules:
+            found = rule(found, world)
+        return found
+
+    return world.parts_remembered((rules, expr), worked_out)

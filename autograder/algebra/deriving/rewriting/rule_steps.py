@@ -126,8 +126,17 @@ class RuleSteps:
         bool or None
             None if that could not be decided.
         """
-        opaque = Opaque(self.closed, reorders=reorders)
-        for name, fact in (facts or {}).items():
-            assume(name, fact, env, opaque, self.world)
-        values = (value(side, env, self.world, opaque).xreplace(opaque.facts) for side in (a, b))
-        return equal(*values).equal
+
+        def worked_out() -> bool | None:
+            opaque = Opaque(self.closed, reorders=reorders)
+            for name, fact in (facts or {}).items():
+                assume(name, fact, env, opaque, self.world)
+            values = (value(e, env, self.world, opaque).xreplace(opaque.facts) for e in (a, b))
+            return equal(*values).equal
+
+        found: bool | None = self.world.remembered(
+            ("agree", a, b, *env.items(), *(facts or ()), reorders),
+            worked_out,
+            sure=lambda found: found is not None,
+        )
+        return found
