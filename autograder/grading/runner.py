@@ -253,6 +253,8 @@ class Runner:
     def read_all(self, names: Iterable[str]) -> dict[str, Any]:
         """Return what can be read at once: all of these variables that there are, or none."""
         wanted = list(names)
+        if not wanted:
+            return {}
         try:
             return self._asked(
                 self._cells, lambda session: session.read_all(wanted, seconds=self._for_call())
