@@ -67,10 +67,10 @@ def tried(module, seed):
         "bits": round(float(run.own), 4),
         "pairs": round(float(run.pairs), 4),
         "below_pairs": round(float(run.pairs - run.own), 4),
-        "looks_back": round(run.looks_back(), 4),
+        "looks_back": round(run.looks_back, 4),
         "last_losses": round(float(run.losses[-40:].mean()), 4),
         "read_again": round(run.read_again(), 4),
-        "passed": bool(run.pairs - run.own >= module.BAND and run.looks_back() >= module.HELPS),
+        "passed": bool(run.pairs - run.own >= module.BAND and run.looks_back >= module.HELPS),
     }
 
 

@@ -27,7 +27,7 @@ def reversing(module, seed):
     result = module.train(seed, width)
     seconds = time.process_time() - started
     run = module.Trained(result, np.random.default_rng(10_000 + seed))
-    right = run.written() == run.labels
+    right = run.written == run.labels
     return {
         "seed": seed,
         "seconds": round(seconds, 2),

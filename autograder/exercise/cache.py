@@ -24,6 +24,7 @@ Result = TypeVar("Result")
 SIZE = 4000
 
 _LARGE = 256  # bytes
+_FUNCTIONS = (FunctionType, type(np.random.default_rng))  # ours, and what makes generators
 _TOPICS = 500  # functions, parts and derivations whose names are kept at hand
 _NUMBERS, _SEQUENCES = (bool, int, float, complex, np.generic), (list, tuple)
 _WHOLE = (str, bytes, int, float, complex, np.generic, type(None))  # nobody can change them
@@ -186,8 +187,8 @@ def _key(value: Any) -> Hashable:
         return dict, *[(_key(name), _key(entry)) for name, entry in value.items()]
     if type(value) in (set, frozenset):
         return type(value), frozenset(map(_key, value))
-    if isinstance(value, FunctionType):
-        return value  # one of ours, which does not change
+    if isinstance(value, _FUNCTIONS):
+        return value  # which does not change
     if hasattr(value, "made_of"):  # what is handed over by a check
         return type(value), _key(value.made_of)
     if hasattr(value, "untyped_storage") and value.grad_fn is None:

@@ -23,8 +23,8 @@ from autograder.sandbox.wire import requests
 
 Function = Callable[..., Any]
 
-#: How expensive calls came out, by their arguments.
-Known = dict[Any, Run | StudentError | Inconclusive]
+#: How expensive calls came out, by their arguments, and what was worked out of them.
+Known = dict[Any, Any]
 
 _TOGETHER = 64  # calls in a message
 _keys = itertools.count(FIRST_KEY)  # no two objects of any process have the same number
@@ -256,6 +256,17 @@ class Interview:
         value = self._asked().trained(found.value)
         self.unseen = False
         return value
+
+    def once_as(self, work: Callable[[Any], Any], *args: object, **kwargs: object) -> Any:
+        """Do the same, and work out of what comes what all checks look at, once for them.
+
+        ``work`` is known by its name.  What it refuses, it refuses at every check.
+        """
+        found = self.once(*args, **kwargs)
+        place = Values((args, kwargs)).key, work.__module__, work.__qualname__
+        if place not in self._runs:
+            self._runs[place] = work(found)
+        return self._runs[place]
 
     @property
     def spent(self) -> float | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
@@ -10,14 +10,14 @@ from typing import Any
 from autograder.exercise import Exercise
 from autograder.exercise.words.checked import Carried
 from autograder.exercise.words.given import hands_over
+from autograder.exercise.words.part import Function
+from autograder.grading.as_references import AsReferences
 from autograder.grading.budget import TOO_MUCH
 from autograder.grading.checks import grade_checks
 from autograder.grading.gpu import Gpu
 from autograder.grading.own import (
     Ask,
     Earlier,
-    OwnClass,
-    OwnFunction,
     Places,
     own_function,
     supplied,
@@ -113,8 +113,8 @@ class OneExercise:
         self,
         exercise: Exercise,
         values: Mapping[str, Any],
-        functions: Mapping[str, OwnFunction | OwnClass] | None = None,
-        earlier: Mapping[str, OwnFunction | OwnClass] | None = None,
+        functions: Mapping[str, Function] | None = None,
+        earlier: Mapping[str, Function] | None = None,
     ) -> None:
         pool, variant = self._assigned.pool, self._assigned.variant
 
@@ -134,35 +134,45 @@ class OneExercise:
         yardstick: Yardstick | None,
         gpu: Gpu | None,
         places: Places,
+        right: AsReferences,
     ) -> None:
         """Check the functions, as they were before that cell.
 
         What they and answers build on is taken as it was where it was graded, and what the
-        notebook lacks of it as it should be.
+        notebook lacks of it as it should be.  ``right`` is what answered there as the references
+        do; what is graded here adds to it.
         """
         exercise = self.exercise
         if exercise is None or self._fault:
             return
         with self._withholding():
             calling = bool(exercise.functions)
-            earlier = Earlier(calls, exercise.carried, places, self._number, calling=calling)
+            earlier = Earlier(
+                calls, exercise.carried, places, self._number, right.has, calling=calling
+            )
             if calling:
                 calls.turn_back(self._number)
                 supplied(calls, exercise.carried)
-            if self._values:
-                asked = exercise.solutions if exercise.calling else {}
-                functions = {
-                    name: own_function(solution, self._asking(calls, name))
-                    for name, solution in asked.items()
-                }
-                self._grade_parts(exercise, self._values, functions, earlier.functions())
             for function in exercise.functions:
                 lost = self._left.get(function.name)
                 with StudentCall(calls, function.solution, yardstick, gpu, earlier, lost) as call:
-                    found = grade_checks(function, call, secret=self._secret)
+                    watch = right.watching(function)
+                    found = grade_checks(function, call, secret=self._secret, watch=watch)
+                right.graded(function, found)
                 found = _with_supplied(found, calls.supplied())
                 self._items |= {item.name: item for item in found}
                 calls.forget()
+            if self._values:  # now it is known which functions are as their references
+                asked = exercise.solutions if exercise.calling else {}
+                functions = {
+                    name: own_function(
+                        solution, self._asking(calls, name), right=right.has(exercise.id, name)
+                    )
+                    for name, solution in asked.items()
+                }
+                own = earlier.functions()
+                if own or exercise.calling:
+                    self._grade_parts(exercise, self._values, functions, own)
             self._items = {item.name: item for item in paid_once([*self._items.values()])}
             if any(item.note == TOO_MUCH for item in self._items.values()):
                 calls.abandon()
@@ -190,11 +200,15 @@ class OneExercise:
         """The number of its check cell."""
         return self._number
 
-    def order(self, calls: Calls) -> int:
-        """Return when to call, so that few cells are run again: the smallest numbers come first."""
+    def order(self, calls: Calls, waiting: Collection[str]) -> int:
+        """Return when to call, so that few cells are run again: the smallest numbers come first.
+
+        Answers wait for the earlier functions that they may follow from, of exercises that are
+        ``waiting``: it is of no use to ask those that are as their references.
+        """
         functions = self.exercise.functions if self.exercise else ()
         if not functions:
-            return 1
+            return 4 if any(one.exercise in waiting for one in self.carried) else 1
         if not calls.kept(self._number):
             return 3
         # A process that got functions of ours is of no use to others afterwards.

@@ -11,6 +11,7 @@ from autograder.exercise.words.arguments import as_argument
 from autograder.exercise.words.carried_source import all_carried, source_of_carried
 from autograder.exercise.words.checked import Carried
 from autograder.grading.callee import Callee
+from autograder.grading.excuses import remembering
 from autograder.grading.interview import Interview
 from autograder.grading.local import Local
 from autograder.grading.phases import Calls, Functions
@@ -21,6 +22,7 @@ from autograder.sandbox.wire.requests import Call
 
 Function = Callable[..., Any]
 Ask = Callable[[Any], Reply]  #: asks something of a function of the notebook
+Right = Callable[[str, str], bool]  #: whether an exercise's function of that name is right
 
 _SEEN = 4
 
@@ -83,9 +85,14 @@ class OwnClass(Callee):
         return any(heedless_objects(self, Local(reference), each.calls) for each in self._made)
 
 
-def own_function(solution: Function, ask: Ask) -> OwnFunction | OwnClass:
-    """Return a function or class of a notebook by its reference, and how it is asked."""
-    return OwnClass(solution, ask) if isinstance(solution, type) else OwnFunction(ask)
+def own_function(solution: Function, ask: Ask, *, right: bool = False) -> Function:
+    """Return a function or class of a notebook by its reference, and how it is asked.
+
+    One that is ``right``, as its reference, is not asked: what that answers may be known.
+    """
+    if isinstance(solution, type):
+        return OwnClass(solution, ask)
+    return remembering(as_argument(solution)) if right else OwnFunction(ask)
 
 
 def _once_lost(ask: Ask) -> Ask:
@@ -149,6 +156,8 @@ class Earlier:
     ----------
     number
         That of the check cell of what builds on it.
+    right
+        Tells of an exercise's function, by its name, whether it is as its reference.
     calling
         Is anything called that builds on it? That must not know what earlier functions are asked.
     """
@@ -159,17 +168,28 @@ class Earlier:
         carried: Iterable[Carried],
         places: Places,
         number: int,
+        right: Right = lambda *_: False,
         *,
         calling: bool = True,
     ) -> None:
         self._calls, self._carried = calls, tuple(carried)
         self._before = calls.before if calling else calls.back_at
-        self._places, self._number = places, number
+        self._places, self._number, self._right = places, number, right
         self._found: dict[str, Functions | None] = {}
 
-    def functions(self) -> dict[str, OwnFunction | OwnClass]:
-        """Return all of it by name."""
-        return {one.name: own_function(one.solution, self._asking(one)) for one in self._carried}
+    def functions(self) -> dict[str, Function]:
+        """Return all of it by name, unless nothing in it can differ from the references.
+
+        What is as its reference is not asked: the reference's values are known from other students.
+        """
+        if all(self._right(one.exercise, one.name) for one in self._carried):
+            return {}
+        return {
+            one.name: own_function(
+                one.solution, self._asking(one), right=self._right(one.exercise, one.name)
+            )
+            for one in self._carried
+        }
 
     def __contains__(self, solution: object) -> bool:
         return any(one.solution is solution for one in self._carried)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import warnings
 from collections.abc import Callable, Iterable, Sequence
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -45,7 +46,8 @@ def diagnose(
 
     Types count only where the values are right: then the type, or a changed input, is what
     the check complained about.  A misconception that passes the check is not what failed it,
-    nor is one that fails it in another way.
+    nor is one that fails it in another way.  Where nothing could tell several apart, the first of
+    them is enough: the others may have to be trained, or metered, to be tried.
     """
     if not (call.calls or call.metered) or call.unseen:  # no mistake is trained to say the same
         return []
@@ -57,7 +59,9 @@ def diagnose(
         failed = _failure(function, check, wrong, secret) if asked else None
         return failed is not None and _alike(failed, mismatch, by_message=not call.calls)
 
-    return _saying_the_same(call, filter(failed_alike, mistakes))
+    found = filter(failed_alike, mistakes)
+    settled = mismatch.free or (call.metered and mismatch.kind)
+    return list(islice(_saying_the_same(call, found), 1 if settled else None))
 
 
 def _alike(one: Mismatch, other: Mismatch, *, by_message: bool) -> bool:
@@ -89,16 +93,16 @@ def answers_like_the_reference(function: CheckedFunction, call: Interview) -> bo
 def repeating(call: Interview, mistakes: Sequence[Misconception]) -> list[Misconception]:
     """Return the misconceptions that answer every recorded call as the submission did."""
     replays = repeats(call.calls)
-    return _saying_the_same(call, (wrong for wrong in mistakes if replays(wrong, False)))
+    return [*_saying_the_same(call, (wrong for wrong in mistakes if replays(wrong, False)))]
 
 
-def _saying_the_same(call: Interview, found: Iterable[Misconception]) -> list[Misconception]:
-    """Return those that say the same where an exception is raised."""
+def _saying_the_same(call: Interview, found: Iterable[Misconception]) -> Iterable[Misconception]:
+    """Return those that say the same where an exception is raised, one after the other."""
     if not any(each.raised for each in call.calls):
-        return list(found)
+        return found
     recorded = renumbered(call.calls)
     own = [nameless(each.text) for each in recorded if each.raised]
-    return [wrong for wrong in found if texts(wrong.compute, recorded) == own]
+    return (wrong for wrong in found if texts(wrong.compute, recorded) == own)
 
 
 def slipped(function: CheckedFunction, call: Interview) -> Slip | None:

@@ -9,6 +9,7 @@ from typing import Any
 
 from autograder.exercise.words.carried_source import all_carried
 from autograder.exercise.words.part import ORDERS
+from autograder.grading.as_references import AsReferences
 from autograder.grading.demonstrations import tagged
 from autograder.grading.gpu import Gpu
 from autograder.grading.hints import hints_taken, with_hints
@@ -106,12 +107,12 @@ def grade_submission(run: SubmissionRun) -> tuple[Grade, Notebook]:
         places = Places({id: exercises[id].place for id in checks}, _first(run.notebook, exercises))
         carried = {exercises[id].place: exercises[id].carried for id in checks}
         calls = runner.calls(places.wanted(carried))
-        waiting = [*checks]
+        waiting, right = [*checks], AsReferences()
         while waiting:
-            id = min(waiting, key=lambda id: exercises[id].order(calls))
+            id = min(waiting, key=lambda id: exercises[id].order(calls, waiting))
             waiting.remove(id)
             run.limit(calls, id)
-            exercises[id].call(calls, run.yardstick, run.gpu, places)
+            exercises[id].call(calls, run.yardstick, run.gpu, places, right)
             calls.settle()
     taken = hints_taken(run.notebook)
     grades = {

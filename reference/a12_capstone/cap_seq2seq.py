@@ -4,6 +4,7 @@ Source: Vaswani et al. (2017), "Attention is all you need", section 5; Kingma an
 a method for stochastic optimization".
 """
 
+from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
@@ -131,6 +132,7 @@ class Trained:
         """Mean loss where the decoder is fed with this."""
         return cross_entropy(self._logits(self.src, dec_in), self.labels)[0]
 
+    @cached_property
     def written(self):
         """What the model writes, one symbol after the other."""
         tgt = np.full((len(self.src), 1), START)
@@ -139,11 +141,12 @@ class Trained:
             tgt = np.hstack([tgt, following])
         return tgt[:, 1:]
 
-    def symptom(self, written):
-        """Say what the model has learned instead."""
+    @cached_property
+    def symptom(self):
+        """What the model has learned instead, in a word and in a sentence."""
         right = shifted(self.labels)
         own = np.ravel(self.losses)[-np.size(self.losses) // 20 :].mean()
-        if (written == self.src).mean() > 0.5:
+        if (self.written == self.src).mean() > 0.5:
             return "copies", "the model repeats the source as it is; it should come out reversed"
         if self.loss(self.labels) < 0.5 * self.loss(right):
             return "leak", "the model has learned to repeat its input: shift it to the right"
@@ -159,7 +162,7 @@ class Trained:
                 "your losses end much lower than this model's on new sequences: it knows many of "
                 "those that it was trained on by heart. Draw every batch anew"
             )
-        if (written == self.labels).mean() > BEGUN:
+        if (self.written == self.labels).mean() > BEGUN:
             return "short", "the model has begun to learn, and is not there yet"
         if abs(self.loss(right) - np.log(V - 1)) < 0.1:
             return "letters", "the model knows the letters, and nothing of the source"
@@ -195,15 +198,23 @@ def asked_for(rng):
     return int(rng.integers(1, 1000)), 2 * int(rng.integers(14, 19))
 
 
+def tried(call, rng, seed, width):
+    """The run that all checks share."""
+
+    def worked_out(found):
+        return Trained(found, rng, width)
+
+    return call.once_as(worked_out, seed, width)
+
+
 @exercise.check(points=6, draws="training")
 def symbols(call, rng):
     """Of what the model writes for new sequences, at least half the symbols are right."""
     seed, width = asked_for(rng)
-    run = Trained(call.once(seed, width), rng, width)
-    written = run.written()
-    share = (written == run.labels).mean()
+    run = tried(call, rng, seed, width)
+    share = (run.written == run.labels).mean()
     if share < 0.5:
-        kind, message = run.symptom(written)
+        kind, message = run.symptom
         credit = float((share - BEGUN) / (0.5 - BEGUN)) if kind == "short" else 0.0
         raise Mismatch(message, kind=kind, credit=credit)
     took_work(call, lambda: trained(seed, width, steps=FEW))
@@ -213,11 +224,10 @@ def symbols(call, rng):
 def whole_sequences(call, rng):
     """At least nine in ten new sequences are reversed without a mistake."""
     seed, width = asked_for(rng)
-    run = Trained(call.once(seed, width), rng, width)
-    written = run.written()
-    share = (written == run.labels).all(axis=1).mean()
+    run = tried(call, rng, seed, width)
+    share = (run.written == run.labels).all(axis=1).mean()
     if share < 0.9:
-        kind, message = run.symptom(written)
+        kind, message = run.symptom
         raise Mismatch(message, kind=kind, credit=float(share / 0.9))
 
 
@@ -225,7 +235,7 @@ def whole_sequences(call, rng):
 def loss_curve(call, rng):
     """The loss begins where nothing is known, falls, and ends near that on new sequences."""
     seed, width = asked_for(rng)
-    run = Trained(call.once(seed, width), rng, width)
+    run = tried(call, rng, seed, width)
     losses = run.losses
     enough = losses.ndim == 1 and len(losses) >= 20 and np.isfinite(losses).all()
     require(enough, "one loss for each step is asked for, and at least twenty")
@@ -241,7 +251,7 @@ def loss_curve(call, rng):
         raise Mismatch("the loss does not fall", kind=run.trend())
     own, last = run.loss(shifted(run.labels)), losses[-len(losses) // 20 :].mean()
     if abs(own - last) > TOLERATED * (1 + own):
-        kind = run.symptom(run.written())[0]
+        kind = run.symptom[0]
         raise Mismatch("the model's loss on new sequences is another than the last ones", kind=kind)
 
 
@@ -283,7 +293,7 @@ def stopped_early(seed, d):
 def writes(train):
     """What the trained model writes for sequences that it has never seen."""
     run = Trained(train, np.random.default_rng(SEED))
-    written, letters = run.written(), np.array([*"^ABCDEFGH"])
+    written, letters = run.written, np.array([*"^ABCDEFGH"])
     rows = [
         [" ".join(letters[row]) for row in (src, out)] + ["yes" if (out == right).all() else "no"]
         for src, out, right in zip(run.src[:6], written[:6], run.labels[:6], strict=True)
@@ -295,6 +305,6 @@ def writes(train):
 def shares(train):
     """How much of 512 new sequences is right. Guesses have one symbol in eight right."""
     run = Trained(train, np.random.default_rng(SEED))
-    right = run.written() == run.labels
+    right = run.written == run.labels
     rows = [["symbols", right.mean()], ["whole sequences", right.all(axis=1).mean()]]
     return Table(("of all", "right"), [[name, float(share)] for name, share in rows])

@@ -236,6 +236,7 @@ def recurrence_is_linear(call, rng):
         lambda n: (*qkv(rng, n, 16, 8)[:3], np.ones(n)),
         rows=lambda i, Q, K, V, a: in_chunks(Q, K, V, a, 32)[i],
         floor=lambda n: 4 * n * 16 * 8,
+        sizes=(129, 258, 1251, 2502),  # it goes through them in Python
     )
 
 

@@ -4,6 +4,7 @@ Source: Radford et al. (2018), "Improving language understanding by generative p
 et al. (2020), "On layer normalization in the transformer architecture".
 """
 
+from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
@@ -426,6 +427,7 @@ class Trained:
         )
         return own - softer > SHARP and own - softer > (sharper - own) / 4
 
+    @cached_property
     def looks_back(self):
         """By how many bits the text before the last token helps.
 
@@ -442,8 +444,9 @@ class Trained:
         )
         return float(np.log2(there).mean() - np.log2(elsewhere).mean())
 
+    @cached_property
     def symptom(self):
-        """Say what the model has learned instead."""
+        """What the model has learned instead, in a word and in a sentence."""
         own = np.ravel(self.losses)[-max(1, np.size(self.losses) // 20) :].mean()
         held = self.held
         turned = self.nats(self.ids, self.labels, w=transposed(self.w))
@@ -468,7 +471,7 @@ class Trained:
                 "your losses end much lower than this model's on text that it has not read: does "
                 "it know a few windows by heart, and is it the model of the table?"
             )
-        if self.own < self.alone - BEGUN and self.looks_back() < HELPS:
+        if self.own < self.alone - BEGUN and self.looks_back < HELPS:
             return (
                 "pairs",
                 "the model goes by the last token alone: what stands before doesn't help",
@@ -512,7 +515,11 @@ def tried(call, rng):
     text, held = (order[ids] for ids in both)
     size = np.empty(V, int)
     size[order] = lengths()
-    run = Trained(call.once(seed, width, text), width, text, held, size)
+
+    def worked_out(found):
+        return Trained(found, width, text, held, size)
+
+    run = call.once_as(worked_out, seed, width, text)
     return seed, run, lambda: trained(seed, width, text, steps=FEW)
 
 
@@ -522,8 +529,8 @@ def better_than_pairs(call, rng):
     seed, run, few_steps = tried(call, rng)
     call.trained(seed)
     took_work(call, few_steps)
-    if run.own > run.pairs or run.looks_back() < HELPS:
-        kind, message = run.symptom()
+    if run.own > run.pairs or run.looks_back < HELPS:
+        kind, message = run.symptom
         credit = (run.alone - BEGUN - run.own) / (run.alone - BEGUN - run.pairs)
         raise Mismatch(message, kind=kind, credit=max(0.0, credit) if kind == "short" else 0.0)
 
@@ -534,7 +541,7 @@ def far_below_pairs(call, rng):
     _, run, _ = tried(call, rng)
     below = run.pairs - run.own
     if below < BAND:
-        kind, message = run.symptom()
+        kind, message = run.symptom
         raise Mismatch(message, kind=kind, credit=max(0.0, below / BAND))
 
 
@@ -552,7 +559,7 @@ def loss_curve(call, rng):
     took_work(call, few_steps)
     parts = [part.mean() for part in np.array_split(losses, 4)]
     if not (all(b < a + 0.05 for a, b in pairwise(parts)) and parts[-1] < parts[0] - 0.3):
-        raise Mismatch("the loss does not fall", kind=run.symptom()[0])
+        raise Mismatch("the loss does not fall", kind=run.symptom[0])
     many = max(5, len(losses) // 20)
     last, again = losses[-many:].mean(), run.read_again()
     if abs(again - last) > TOLERATED:
@@ -563,7 +570,7 @@ def loss_curve(call, rng):
             )
         raise Mismatch(
             "on the text that was read the model's loss is another than your last ones",
-            kind=run.symptom()[0],
+            kind=run.symptom[0],
         )
     if run.too_sharp():
         raise Mismatch(
@@ -609,13 +616,6 @@ def future_seen(seed, d, text):
     return trained(seed, d, text, steps=150, mask=np.ones((WINDOW, WINDOW), bool))
 
 
-@exercise.misconception
-def square_matrices_transposed(seed, d, text):
-    """Your square matrices are transposed, as torch keeps them: here `x @ W_q` is meant."""
-    weights, losses = trained(seed, d, text, steps=600)
-    return transposed(weights), losses
-
-
 @exercise.misconception(fatal="nothing of the text is known, but a few windows")
 def few_windows_by_heart(seed, d, text):
     """Your model knows a few windows by heart. Draw new ones, from all of the text, every step."""
@@ -635,6 +635,13 @@ def last_token_alone(seed, d, text):
 def stopped_early(seed, d, text):
     """The model has begun to learn: take more steps, or larger ones, and see if the loss falls."""
     return trained(seed, d, text, steps=200)
+
+
+@exercise.misconception
+def square_matrices_transposed(seed, d, text):
+    """Your square matrices are transposed, as torch keeps them: here `x @ W_q` is meant."""
+    weights, losses = trained(seed, d, text, steps=600)
+    return transposed(weights), losses
 
 
 @exercise.misconception

@@ -187,7 +187,7 @@ class TestTraining:
         weights, losses = self.short(still=read.STILL)
         *_, width, text, held = read.asked_for(rng_for("s1", "training"))
         run = read.Trained((weights, losses), width, text, held)
-        assert abs(run.looks_back()) < 1e-9
+        assert abs(run.looks_back) < 1e-9
         monkeypatch.setattr(read.Trained, "nats", lambda *_, **__: 1.0)
         monkeypatch.setattr(read, "took_work", lambda *_: None)
         with pytest.raises(Mismatch, match="the last token alone") as failed:
@@ -208,7 +208,7 @@ class TestTraining:
         read = module("train_text")
         kept = self.short()
         monkeypatch.setattr(read.Trained, "nats", lambda *_: 1.0)
-        monkeypatch.setattr(read.Trained, "looks_back", lambda *_: 1.0)
+        monkeypatch.setattr(read.Trained, "looks_back", 1.0)
         with pytest.raises(Mismatch, match="it came at once"):
             self.checked("better_than_pairs", kept)
 

@@ -266,6 +266,22 @@ def test_for_what_is_not_written_no_process_of_earlier_functions_begins(scores, 
     assert len(started) == 3
 
 
+@pytest.mark.parametrize(
+    ("weights", "processes"),
+    [
+        (WEIGHTS, 1),
+        (WEIGHTS.replace("np.exp(x)", "np.exp(-x)"), 2),
+        (WEIGHTS.replace("e /", "e.astype('f') /"), 2),  # right, and yet not the reference
+    ],
+)
+def test_no_answer_is_followed_through_a_function_that_is_as_its_reference(
+    scores, started, weights, processes
+):
+    items = scores(("weights", weights), ("layer", LAYER), ("mean", f"{MEAN}heaviest = 0.5\n"))
+    assert items["heaviest"].score == 0
+    assert len(started) == processes
+
+
 def test_what_is_lacking_of_a_class_is_taken_for_the_right_one(scores):
     stub = "class Layer:\n    def __init__(self, d, rng=None): raise NotImplementedError\n"
     for text in ("", stub):

@@ -90,6 +90,62 @@ def test_no_mistake_is_trained_for_what_no_check_has_seen():
     assert trained
 
 
+def test_what_checks_share_of_a_run_is_worked_out_once():
+    exercise, worked = Exercise("shared", title="Shared", source="none"), []
+
+    def skill(found):
+        worked.append(found)
+        return found["skill"]
+
+    @exercise.reference
+    def train(seed):
+        return {"skill": 1.0}
+
+    for name, least in (("half", 0.5), ("all_of_it", 1.0)):
+
+        def check(call, rng, least=least):
+            """It has learned."""
+            if call.once_as(skill, 1) < least:
+                raise Mismatch("it has learned too little", kind="idle")
+
+        check.__name__ = name
+        exercise.check(points=1)(check)
+
+    for skilled, scores in ((0.7, [1, 0]), (1.0, [1, 1])):
+        worked.clear()
+        items = grade_checks(exercise.functions[0], learned(skilled))
+        assert [item.score for item in items] == scores
+        assert len(worked) == 1
+
+
+def test_no_further_mistake_is_trained_once_one_fails_alike():
+    exercise, trained = Exercise("several", title="Several", source="none"), []
+
+    @exercise.reference
+    def train(seed):
+        return {"skill": 1.0}
+
+    @exercise.check(points=1)
+    def has_learned(call, rng):
+        """It has learned."""
+        if (skill := call.once(1)["skill"]) < 1:
+            raise Mismatch("it has not learned", kind="idle" if skill == 0 else "short")
+
+    for name, skill in (("never_changed", 0.0), ("stopped_early", 0.5), ("stopped_late", 0.9)):
+
+        def wrong(seed, name=name, skill=skill):
+            """It has not learned."""
+            trained.append(name)
+            return {"skill": skill}
+
+        wrong.__name__ = name
+        exercise.misconception(wrong)
+
+    (item,) = grade_checks(exercise.functions[0], learned(0.5))
+    assert item.note == "stopped_early"
+    assert trained == ["never_changed", "stopped_early"]
+
+
 class Student(Callee):
     """A submission whose process has so much time left."""
 

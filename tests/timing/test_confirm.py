@@ -122,6 +122,16 @@ def test_that_there_is_no_loop_is_confirmed_or_contradicted(own, reference, agre
     assert confirm.no_loop(call, make, rows) is agrees
 
 
+@pytest.mark.parametrize(
+    ("each_row", "calls"), [(1e-8, 24), (7e-7, 48), (1.4e-6, 48 + 2 * 3 * 160)]
+)
+def test_half_a_glance_is_enough_where_it_finds_next_to_nothing(each_row, calls, monkeypatch):
+    monkeypatch.setattr(confirm, "_operation", lambda: 1e-6)
+    call = Simulated(lambda n: 1e-4 + each_row * n, noise=0)
+    assert confirm.no_loop(call, make, rows)
+    assert len(call.calls) == calls
+
+
 def test_without_a_clock_counts_stand_alone():
     call = Holding(lambda n: 8 * n**2, looped)
     call.clocked = False

@@ -119,15 +119,23 @@ def no_loop(call: Clocked, make: Make, rows: Rows) -> bool:
 
 
 def _clearly_without_loop(call: Clocked, make: Make, rows: Rows) -> bool:
-    """Glance at a few calls, and not at the reference."""
-    each, operations = [], []
-    for _ in range(_GLANCE):
-        once = _moment(call.seconds, make, rows)
-        if once is None:
+    """Glance at a few calls, and not at the reference.
+
+    Half of them are enough where they find half of what the whole glance may find: beside seven
+    jobs for each core 11 of 140 loops passed so, and 10 without.
+    """
+    each: list[float] = []
+    operations: list[float] = []
+    for bound in (_OPERATIONS / 4, _OPERATIONS / 2):
+        for _ in range(_GLANCE // 2):
+            once = _moment(call.seconds, make, rows)
+            if once is None:
+                return True
+            each.append(_for_each_row(once)[0])
+            operations.append(_operation())
+        if np.median(each) < bound * np.median(operations):
             return True
-        each.append(_for_each_row(once)[0])
-        operations.append(_operation())
-    return bool(np.median(each) < _OPERATIONS / 2 * np.median(operations))
+    return False
 
 
 def _without_loop(call: Clocked, make: Make, rows: Rows) -> bool:
