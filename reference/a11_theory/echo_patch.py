@@ -178,6 +178,13 @@ def last_row_alone(clean, spoiled):
     return np.reshape([restored(clean, spoiled, (h, clean), rows=last) for h in HEADS], (2, 2))
 
 
+# A hook without effect costs the path as well: zeros may be written down without any hook.
+@table.misconception()
+def nothing_put_in():
+    """Nothing has changed in your spoiled run: a hook returns the array with the new rows in it."""
+    return np.zeros((2, 2))
+
+
 @table.misconception(credit=0.5)
 def layers_in_columns(clean, spoiled):
     """You gave each layer a column. Each has a row, and each head a column."""
