@@ -1,11 +1,14 @@
 """check.py as a student has it: beside check.json, with numpy and the standard library alone."""
 
 import json
+from itertools import product
 
 import numpy as np
 import pytest
 
 from autograder.exercise import FormatError
+from autograder.student.differences import Comparison
+from autograder.student.differences import difference as found_between
 from autograder.student.readers import read as read_answer
 from autograder.student.symbols import NumbersByName
 from autograder.student.told_differences import told_difference as difference
@@ -402,6 +405,17 @@ def test_what_is_right_to_single_precision_alone_is_told_which_type_is_asked_for
     told = difference(rounded, right, ["value"], "the result")
     assert "right to the digits of float32 alone" in told[0]
     assert "entries differ" in difference(rounded + 1e-3, right, ["value"], "the result")[0]
+
+
+@pytest.mark.parametrize("right", ["f4", "f8", "c16"])
+@pytest.mark.parametrize("came", ["f4", "f8", "c16", "i8"])
+def test_numbers_are_close_where_numpy_says_so(came, right):
+    odd = np.array([0, 1, -1, np.inf, -np.inf, np.nan, 1e-9, 1 + 1e-7, 1 + 1e-3, 1e30, -(2.0**63)])
+    rule = Comparison(rtol=1e-6, atol=1e-12)
+    with np.errstate(all="ignore"):
+        pairs = [*product(odd.astype(came), odd.astype(right))]
+        close = [np.isclose(*each, rule.rtol, rule.atol, equal_nan=True) for each in pairs]
+    assert [found_between(*each, rule) is None for each in pairs] == close
 
 
 def test_other_results_than_arrays_are_compared_too():
