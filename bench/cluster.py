@@ -13,6 +13,7 @@ How many workers are kept busy is tried with workers that sleep (sleeping.py): a
 took a grader that had a processor for itself, or ten times as long.  The scheduler and the one who
 asks are real, and do all that they do otherwise; the gradebook is SQLite's.  The efficiency is the
 time slept over the time that all workers were there, from the first job to the end of the command.
+In the end two courses share the workers, each with one who asks.
 """
 
 from __future__ import annotations
@@ -30,8 +31,8 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -39,7 +40,7 @@ from pipeline import AUTOGRADER, prepare
 from sleeping import ANSWERS, TIMES
 
 from autograder.course.classes.classroom import grade_class
-from autograder.course.config import Course
+from autograder.course.config import CONFIG, Course
 from autograder.course.graders.station import SECRET
 from autograder.course.submissions.grade import Graded
 from autograder.course.submissions.grading_options import GradingOptions
@@ -179,19 +180,23 @@ def said(root: Path) -> Path:
     return root.with_suffix(".said")
 
 
-def watched(root: Path, *options: str, singly: bool = False) -> dict[str, float]:
-    """Grade a course to the end; return seconds, processor seconds and the most memory."""
-    process = asking(root, *options, singly=singly)
-    began, used, most = time.monotonic(), 0.0, 0.0
-    while process.poll() is None:
-        try:
-            used, most = _seconds(process.pid), max(most, _mb(process.pid))
-        except (OSError, KeyError):
-            break
+def watched(*roots: Path, options: Sequence[str], singly: bool = False) -> dict[str, float]:
+    """Grade courses to the end, at the same time; return seconds, their processor seconds, MB."""
+    open = {root: asking(root, *options, singly=singly) for root in roots}
+    began, used, most = time.monotonic(), dict.fromkeys(roots, 0.0), dict.fromkeys(roots, 0.0)
+    while open:
+        for root, process in list(open.items()):
+            if process.poll() is None:
+                with suppress(OSError, KeyError):  # it ends just now
+                    used[root] = _seconds(process.pid)
+                    most[root] = max(most[root], _mb(process.pid))
+            elif process.returncode:
+                sys.exit(f"grading failed: {said(root).read_text()[-2000:]}")
+            else:
+                del open[root]
         time.sleep(0.05)
-    if process.wait():
-        sys.exit(f"grading failed: {said(root).read_text()[-2000:]}")
-    return {"seconds": time.monotonic() - began, "cpu": used, "mb": most}
+    seconds = time.monotonic() - began
+    return {"seconds": seconds, "cpu": sum(used.values()), "mb": sum(most.values())}
 
 
 def marks(root: Path) -> dict[str, Any]:
@@ -279,7 +284,7 @@ def side_by_side(origin: Path, folder: Path, machines: Machines, rounds: int) ->
             root = Path(shutil.copytree(origin, folder / name))
             before = _seconds(machines.scheduler.pid)
             own = machines.asked if name == "cluster" else ["--jobs", str(cores)]
-            cost = watched(root, *own)
+            cost = watched(root, options=own)
             cost["scheduler"] = _seconds(machines.scheduler.pid) - before
             costs[name].append(cost)
             seen[name] = records(root)
@@ -316,10 +321,13 @@ def answers(origin: Path, folder: Path, factor: float) -> tuple[Path, list[float
 
 
 def sleeping(
-    origin: Path, folder: Path, width: int, jobs: int, *, singly: bool = False
+    origin: Path, folder: Path, width: int, jobs: int, *, singly: bool = False, courses: int = 1
 ) -> dict[str, float]:
-    """Grade so many submissions with so many workers that sleep."""
-    root = part_of(origin, folder / "sleeping", jobs)
+    """Grade so many submissions with so many workers that sleep, as several courses."""
+    roots = [part_of(origin, folder / f"sleeping{i}", jobs // courses) for i in range(courses)]
+    for root in roots:  # the same course would be known by its content
+        with (root / CONFIG).open("a") as file:
+            file.write(f"\n# {root.name}\n")
     times = Path(tempfile.mkdtemp(dir=folder))
     os.environ[TIMES] = str(times)
     processes = min(width, 4)
@@ -335,7 +343,7 @@ def sleeping(
         try:
             _until_there(folder / "sleeping.log", processes)
             before = _seconds(machines.scheduler.pid)
-            cost = watched(root, *machines.asked, singly=singly)
+            cost = watched(*roots, options=machines.asked, singly=singly)
             scheduler = _seconds(machines.scheduler.pid) - before
         finally:
             _kill(worker)
@@ -343,10 +351,10 @@ def sleeping(
     spans = [line.split() for path in times.iterdir() for line in path.read_text().splitlines()]
     began = min(float(first) for first, _ in spans)
     slept = sum(float(last) - float(first) for first, last in spans)
-    done = len(records(root))
-    if done != len(list((root / "submitted").glob(f"*/{A}"))):
-        sys.exit(f"{done} records, and {said(root).read_text()[-2000:]}")
-    for path in (root, times, folder / "keys"):
+    done = sum(len(records(root)) for root in roots)
+    if done != sum(len(list((root / "submitted").glob(f"*/{A}"))) for root in roots):
+        sys.exit(f"{done} records, and {[said(root).read_text()[-2000:] for root in roots]}")
+    for path in (*roots, times, folder / "keys"):
         shutil.rmtree(path)
     (folder / "sleeping.log").unlink()
     progress(f"{width} workers: {done} of {len(spans)} jobs in {ended - began:.1f} s")
@@ -385,6 +393,10 @@ def asleep(origin: Path, part: Path, folder: Path) -> dict[str, Any]:
             }
             for width in widths
         }
+        if factor == 1:
+            found["two courses, 64 workers"] = sleeping(
+                origin, folder, 64, min(jobs, 6400), courses=2
+            )
     found["load"].append(round(os.getloadavg()[0], 1))
     return found
 
