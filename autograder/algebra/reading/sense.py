@@ -85,8 +85,7 @@ class Sense(IndexedSense):
             if times is None or times.denominator != 1 or not 0 <= times <= _MOST_OF_MATRIX:
                 self.fail("only small powers of square matrices are read", node)
             return Amount(matrix=True)
-        zeroth = exponent.exact and exponent.constant and exponent.number == 0
-        if base.matrix and zeroth and base.number != 0:
+        if base.matrix and base.number != 0 and exponent[:3] == (Fraction(0), True, True):
             return Amount(Fraction(1), True, True)
         above = exponent.exact and exponent.constant and positive(exponent)
         if base.number == 0 and not above:
@@ -156,14 +155,11 @@ class Sense(IndexedSense):
         rows = rows_of_blocks(node)
         if len({*map(len, rows)}) != 1:
             self.fail("the rows have different numbers of blocks", node)
-        found = []
-        for entry in itertools.chain(*rows):
-            if _is_of_blocks(entry):
-                self.fail("a block matrix stands among the blocks", node)
-            found.append(self.number(entry))
-        if len(found) == 1:
-            return found[0]
-        return Amount(opaque(f"{len(rows)} rows", *found), matrix=True)
+        entries = [*itertools.chain(*rows)]
+        if any(map(_is_of_blocks, entries)):
+            self.fail("a block matrix stands among the blocks", node)
+        found = [*map(self.number, entries)]
+        return Amount(opaque(f"{len(rows)} rows", *found), matrix=True) if found[1:] else found[0]
 
     def _matrix(self, node: Node) -> Amount:
         if self.words.indices:
