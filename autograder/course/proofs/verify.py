@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import io
 from collections.abc import Iterator, Mapping
+from contextlib import closing
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
@@ -28,9 +29,11 @@ from autograder.course.proofs.vacuous import Vacuous, vacuous
 from autograder.course.release.datafiles import data_problems
 from autograder.course.release.drawing import all_drawn
 from autograder.course.release.kept import Kept, modules
+from autograder.course.submissions.worked_out import WorkedOut
 from autograder.course.typed_json import converted
 from autograder.exercise import Exercise
 from autograder.exercise.answers.kind import Undecided
+from autograder.exercise.lasting import lasting
 from autograder.exercise.words.variants import Draws, hidden_mistakes, rng_for
 from autograder.grading.checks import grade_checks
 from autograder.grading.parts import grade_parts
@@ -101,7 +104,12 @@ def verify(
     files = {} if exercises else data_problems(assignment.course, assignment.id)
     asked = [secret.encode(), repr(variants).encode()]
     proofs = []
-    with Kept(assignment, asked) as alone, Kept(assignment, [*asked, *_beside(assignment)]) as kept:
+    with (
+        Kept(assignment, asked) as alone,
+        Kept(assignment, [*asked, *_beside(assignment)]) as kept,
+        closing(WorkedOut(assignment.course, assignment.id, found=False)) as worked_out,
+        lasting(worked_out),
+    ):
         for id, exercise in assignment.exercises.items():
             if exercises and id not in exercises:
                 continue

@@ -39,14 +39,20 @@ _TABLE = (
 
 
 class WorkedOut:
-    """What is known of one assignment."""
+    """What is known of one assignment.
 
-    def __init__(self, course: Course, assignment: str) -> None:
-        self._course, self._assignment = course, assignment
+    Parameters
+    ----------
+    found
+        May it be found?  `verify` keeps for graders what it works out, and takes nothing as known.
+    """
+
+    def __init__(self, course: Course, assignment: str, *, found: bool = True) -> None:
+        self._course, self._assignment, self._found = course, assignment, found
 
     def knows(self, topic: bytes) -> bool:
         """Tell whether anything was kept about a topic before this process, or by it."""
-        return topic in self._topics
+        return self._found and topic in self._topics
 
     def find(self, key: bytes) -> tuple[Any, set[str]] | None:
         """Return a result and the names of the references that were called for it."""
