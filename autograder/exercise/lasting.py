@@ -91,7 +91,7 @@ def key_of(*asked: object) -> bytes | None:
         for piece in _pieces(asked, 0):
             found.update(b"%d:" % len(piece))
             found.update(piece)
-    except _Nameless:
+    except (_Nameless, ValueError):  # a name that a function uses may have no value yet
         return None
     return found.digest()
 
@@ -139,6 +139,6 @@ def _pieces(value: Any, depth: int) -> Iterator[bytes]:
 
 def _place(defined: FunctionType | type) -> bytes:
     """Return where something of ours was defined."""
-    if defined.__module__.partition(".")[0] not in _OURS:
+    if (defined.__module__ or "").partition(".")[0] not in _OURS:  # `exec` may name none
         raise _Nameless
     return f"{defined.__module__} {defined.__qualname__}".encode()

@@ -1,5 +1,7 @@
 """What grading worked out is found again by later processes, as long as it would come out alike."""
 
+from types import CellType, FunctionType
+
 import numpy as np
 import pytest
 
@@ -141,6 +143,12 @@ def test_what_takes_no_time_is_not_kept():
     assert not kept
 
 
+def unfinished():
+    """Return a function that uses a name without a value."""
+    function = (lambda held: lambda: held)(1)
+    return FunctionType(function.__code__, {}, closure=(CellType(),))
+
+
 def test_only_what_another_process_would_call_the_same_has_a_key():
     def ours(held):
         return of_a_reference(lambda x: x + held)
@@ -148,5 +156,9 @@ def test_only_what_another_process_would_call_the_same_has_a_key():
     assert key_of(ours(1)) == key_of(ours(1)) != key_of(ours(2))
     assert key_of(ours(object())) is None  # somebody's, behind a function of ours
     assert key_of(lambda x: x) is None  # of a module that nobody hashes
+    names = {}
+    exec("def of_no_module(x): return x", names)
+    assert key_of(names["of_no_module"]) is None
+    assert key_of(of_a_reference(unfinished())) is None
     assert key_of({1, 2}) == key_of({2, 1}) != key_of([1, 2])
     assert len({key_of(x) for x in (1, 1.0, True, "1", b"1", (1,), ((1,),), np.int64(1))}) == 8
