@@ -42,7 +42,7 @@ from sleeping import ANSWERS, TIMES
 from autograder.course.classes.classroom import grade_class
 from autograder.course.config import CONFIG, Course
 from autograder.course.graders.station import SECRET
-from autograder.course.submissions.grade import Graded
+from autograder.course.submissions.graded import Graded
 from autograder.course.submissions.grading_options import GradingOptions
 from autograder.course.submissions.handed_in import submissions
 from autograder.delivery.nbgrader.marks import scores

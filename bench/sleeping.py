@@ -13,7 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from autograder.course.graders import station
-from autograder.course.submissions.grade import Graded
+from autograder.course.submissions.graded import Graded
 from autograder.course.submissions.job import Job
 
 ANSWERS, TIMES = "BENCH_ANSWERS", "BENCH_TIMES"

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from autograder.exercise.formulas import is_formula
+from autograder.exercise.formula_types import is_formula
 from autograder.exercise.lasting import WORTH, are_kept, keep, key_of, recalled
 from autograder.exercise.standing_in import note, noting, replaces
 from autograder.student.differences import numbers_of

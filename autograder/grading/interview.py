@@ -7,14 +7,14 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
-from autograder.exercise import Inconclusive, Work
+from autograder.exercise import Inconclusive
 from autograder.exercise.cache import Unfamiliar, Values, deepcopied
 from autograder.exercise.checks.clocks import Curve
-from autograder.exercise.checks.gpu_checks import Timing
 from autograder.exercise.checks.work import Measured
 from autograder.exercise.words.given import FIRST_KEY
 from autograder.grading.answering import Exchange, Expectation, annotated, apart
 from autograder.grading.callee import Callee
+from autograder.grading.measuring import Measuring
 from autograder.grading.ours import Ours
 from autograder.grading.proxies import Gradients, Object, held
 from autograder.grading.runs import Run, Training
@@ -30,7 +30,7 @@ _TOGETHER = 64  # calls in a message
 _keys = itertools.count(FIRST_KEY)  # no two objects of any process have the same number
 
 
-class Interview:
+class Interview(Measuring):
     """A call that remembers what it was asked and what it answered.
 
     What is metered or timed is not remembered: such calls are large, and say how a function
@@ -155,14 +155,6 @@ class Interview:
         """Say whether an attribute of an object is something to call."""
         return self.callee.ask(requests.IsMethod(key, name)).value is True
 
-    def measured(self, key: int, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Work:
-        """Call a method of a copy of an object, and count the work."""
-        args, kwargs = held(args, kwargs)
-        return self._work(
-            requests.CountMethod(args, kwargs, key, name),
-            requests.CallMethod(args, kwargs, key, name),
-        )
-
     def release(self) -> None:
         """Forget the objects that were made."""
         made = (each.request for each in self.calls)
@@ -284,79 +276,6 @@ class Interview:
             if error.kind == "timeout" and self.callee.hurried:
                 return Inconclusive("the notebook had too little time left for this run")
             return error
-
-    def work(self, *args: object, **kwargs: object) -> Work:
-        """Call and count the work; a function of our own is metered here.
-
-        Raises
-        ------
-        StudentError
-            If the call fails without a meter as well.
-        Inconclusive
-            If it fails with the meter alone, or takes too long or too much memory.
-        """
-        return self._work(requests.CountWork(args, kwargs), requests.Call(args, kwargs))
-
-    def _work(self, metered: requests.Request, plain: requests.Request) -> Work:
-        self.metered = True
-        try:
-            answer = self.callee.ask(metered)
-        except StudentError as error:
-            if error.too_much:
-                raise Inconclusive("counting the work took too long, or too much memory") from error
-            self.callee.ask(apart(plain))
-            raise Inconclusive(f"the work could not be counted ({error.kind})") from error
-        return Work(self._asked().as_before(plain, answer.value), **answer.work)
-
-    def outline(self, *shapes: tuple[int, ...], dtype: str = "float32") -> Work:
-        """Count the work of a call with torch tensors of these shapes that hold no numbers.
-
-        So it can be counted for n = 65,536 in moments and without memory; there is no value, so
-        this says nothing about whether the result is right.
-
-        Raises
-        ------
-        StudentError
-            If the call fails.
-        """
-        self.metered = True
-        return Work(None, **self.callee.ask(requests.Outline(shapes, dtype)).work)
-
-    @property
-    def clocked(self) -> bool:
-        """Is this a submission, in a process whose time can be read?"""
-        return self.callee.isolated
-
-    def seconds(self, *args: object, **kwargs: object) -> tuple[Any, float | None]:
-        """Call and return the processor time; None for a function of our own."""
-        answer = self.callee.ask(requests.Time(args, kwargs))
-        return answer.value, answer.reading
-
-    def reference_seconds(self, *args: object, **kwargs: object) -> tuple[Any, float | None]:
-        """Do the same with the reference; only a submission is compared with it."""
-        return self.callee.reference_seconds(args, kwargs)
-
-    def grown(self, *args: object, **kwargs: object) -> tuple[Any, float | None]:
-        """Call and return by how many bytes the process grew; None for a function of our own.
-
-        Raises
-        ------
-        Inconclusive
-            If it takes too long, or too much memory.
-        """
-        try:
-            answer = self.callee.ask(requests.Watch(args, kwargs))
-        except StudentError as error:
-            if self.callee.isolated and error.too_much:
-                raise Inconclusive("the memory in use could not be seen") from error
-            raise
-        return answer.value, answer.reading
-
-    def on_gpu(
-        self, shape: tuple[int, ...], dtype: str, rows: object, *, sdpa: bool = False
-    ) -> Timing | None:
-        """Time calls on a GPU; of a submission alone."""
-        return self.callee.on_gpu(shape, dtype, rows, sdpa=sdpa)
 
     def remark(self, note: str, feedback: str) -> None:
         """Say something beside the verdict."""

@@ -16,7 +16,7 @@ import numpy as np
 
 from autograder.exercise import Part, Undecided
 from autograder.exercise.answers.slips import by_chance, is_trivial
-from autograder.exercise.formulas import is_formula
+from autograder.exercise.formula_types import is_formula
 from autograder.exercise.words.dependencies import apply
 from autograder.exercise.words.part import arguments, computation
 from autograder.grading.at_points import excluding

@@ -11,49 +11,38 @@ left the notebook, or have a process of their own, which runs the cells up to th
 from __future__ import annotations
 
 import contextlib
-import math
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from functools import partial
 from types import MappingProxyType
-from typing import Any, TypeVar
+from typing import Any
 
 from autograder.grading.history import DAMAGED, FULL, Cell, History
 from autograder.grading.phases import NOTHING, Calls, Functions
-from autograder.grading.replica import Replica, healthy
+from autograder.grading.replica import Replica
+from autograder.grading.replicas import LEAST, Replicas
 from autograder.grading.runs import Run, Runs, found_or_made, key_of
 from autograder.grading.time_left import TimeLeft
 from autograder.grading.turned_back import TurnedBack
-from autograder.sandbox import CellRun, Reply, Session, StudentError, Zygote, outputs
-from autograder.sandbox.replies import State
+from autograder.sandbox import CellRun, Reply, StudentError, Zygote, outputs
 from autograder.sandbox.wire.requests import OfCalls, Time
-
-_Given = TypeVar("_Given")
 
 _ENDS = ("timeout", "died", "protocol")  # with these a process is over
 _CELLS = 5000  # of code, in a notebook: none that a course hands out has a tenth of it
-_LEAST = 0.1  # seconds in which a process can say how it is
 
 
-class Runner:
+class Runner(Replicas):
     """The life of one submission, over as many processes as it takes.
 
     Parameters
     ----------
-    zygote
-        Where fresh processes come from.
-    numbers
-        The student's numbers by exercise, for ``your_numbers``.
+    zygote, numbers
+        As `Replicas` takes them.
     seconds
         For all work on the submission, as `TimeLeft` counts it. When they are over, nothing more
         is run.
     runs
         Where expensive calls are kept from one grading to the next.
-
-    Attributes
-    ----------
-    limits
-        What a cell or call may use from now on; at first what the zygote grants.
     """
 
     def __init__(
@@ -64,23 +53,14 @@ class Runner:
         seconds: float,
         runs: Runs | None = None,
     ) -> None:
-        self._zygote, self._numbers = zygote, numbers
-        self._time, self._runs = TimeLeft(seconds), runs
+        super().__init__(zygote, numbers, TimeLeft(seconds))
+        self._runs = runs
         self._cells_run, self._shown = 0, 0
-        self.limits = zygote.limits
-        self._history = History()
-        self._cells, self._calls = Replica(), Replica()
-        self._kept: dict[int, Session] = {}  # after which cell one can turn back to that
-        self._at: int | None = None  # to which of them calls were turned last, by `turned`
         self._wanted: Mapping[int, Collection[str]] = {}  # what `before` is asked for
         self._keeping: Mapping[int, Collection[str]] = {}  # what is kept when cells are run again
-        self._reached = 0  # the last of these
         self._over = False  # no cell is run any more
-        self._until = math.inf  # cells from here on are not there for calls
         self._called = False  # since the process for calls was last found healthy
-        self._supplied: Mapping[str, str] = {}  # what calls have besides the notebook
         self._earlier: dict[tuple[object, ...], Runner] = {}  # for calls of what was before a cell
-        self.cpu_seconds, self.peak_mb = 0.0, 0.0
 
     def __enter__(self) -> Runner:
         return self
@@ -143,7 +123,7 @@ class Runner:
 
     def _keep(self, replica: Replica, number: int, names: Iterable[str]) -> None:
         with contextlib.suppress(StudentError):
-            self._time.within(_LEAST)
+            self._time.within(LEAST)
             session = self._ready(replica)
             if session.keep(str(number), names):
                 self._kept[number] = session
@@ -337,78 +317,3 @@ class Runner:
         if self._history.settle(number):
             self._end(self._cells)
             self._end(self._calls)
-
-    def _asked(self, replica: Replica, request: Callable[[Session], _Given]) -> _Given:
-        """Ask a process; ask again where it was spoiled by a cell that ran before.
-
-        What ends the process is at fault itself, unless the process was no longer in order.
-        """
-        session = self._ready(replica)
-        try:
-            answer = request(session)
-        except StudentError:
-            if session.alive or not self._spoiled(replica, session):
-                raise
-        else:
-            if session.alive or not self._spoiled(replica, session):
-                return answer
-        return request(self._ready(replica))
-
-    def _spoiled(self, replica: Replica, ended: Session) -> bool:
-        """Replace a process that has ended, and say whether the new one has run fewer cells."""
-        if replica is self._calls and ended in self._kept.values():
-            return True  # it had run the cells from `_until` on as well
-        before = len(self._history)
-        try:
-            self._ready(replica)
-        except StudentError:  # the time of the whole notebook is over
-            return False
-        return len(self._history) < before
-
-    def _ready(self, replica: Replica) -> Session:
-        """Return a session that has run the history; one that has ended is replaced."""
-        careful = replica.session is not None and not replica.session.alive
-        while True:
-            if replica.session is None or not replica.session.alive:
-                self._end(replica)
-                replica.session = self._zygote.session(self._numbers)
-                self._time.begins(replica.session)
-            session = replica.session
-            culprit, spoiled = None, False
-            until = self._until if replica is self._calls else math.inf
-            for cell in self._history.past(until, after=replica.last):
-                seconds = self._time.within(cell.seconds)
-                session.execute(cell.source, number=cell.number, seconds=seconds, output_bytes=0)
-                replica.last = cell.number
-                # It may hang only now, or have been what spoiled the process before this one.
-                spoiled = session.alive and careful and not healthy(partial(self._state, session))
-                if spoiled or not session.alive:
-                    culprit = cell
-                    break
-            if culprit is None:
-                self._complete(replica, session)
-                return session
-            self._history.remove(culprit)
-            # The other process has run it as well; one that merely hung does it no harm.
-            for each in (self._cells, self._calls) if spoiled else (replica,):
-                self._end(each)
-
-    def _complete(self, replica: Replica, session: Session) -> None:
-        """Define what calls have besides the notebook."""
-        if replica is self._calls and not replica.supplied:
-            replica.supplied = True
-            for name, source in self._supplied.items():
-                session.supply(name, source)
-
-    def _state(self, session: Session) -> State:
-        return session.state(max(_LEAST, min(self.limits.call_seconds, self._time.left)))
-
-    def _end(self, replica: Replica) -> None:
-        if replica.session is not None:
-            usage = replica.session.close()
-            self._time.ends(replica.session)
-            self.cpu_seconds += usage.cpu_seconds
-            self.peak_mb = max(self.peak_mb, usage.max_rss_mb)
-        replica.session, replica.last, replica.supplied = None, 0, False
-        if replica is self._calls:
-            self._at, self._reached = None, 0

@@ -140,7 +140,7 @@ class Session:
 
     def state(self, seconds: float) -> State:
         """Return how the process is; one that does not answer is not well."""
-        message = requests.as_message(requests.State())
+        message = requests.as_message(requests.Ping())
         with contextlib.suppress(StudentError):
             return _state(self._conversation.ask("the notebook", seconds, 0, message))
         return State(healthy=False, alone=False)

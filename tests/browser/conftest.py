@@ -8,7 +8,7 @@ import pytest
 from nbgrader.api import Gradebook
 
 from autograder.course.classes.simulate import simulate
-from autograder.course.submissions.grade import Graded
+from autograder.course.submissions.graded import Graded
 from autograder.course.submissions.records import read_grade, write_record
 from autograder.delivery.department.grading import grade_and_save
 from autograder.delivery.nbgrader import gradebook

@@ -10,7 +10,7 @@ from autograder.course.graders.batches import Pace
 from autograder.course.graders.cluster import Cluster
 from autograder.course.graders.greeting import GreetedWorker
 from autograder.course.graders.messages import SECRET, packed_grades, unpacked_jobs
-from autograder.course.submissions.grade import Graded
+from autograder.course.submissions.graded import Graded
 from autograder.course.submissions.job import Job
 from autograder.grading.results import Grade
 

@@ -13,7 +13,8 @@ from autograder.course.graders.pool import Pool
 from autograder.course.graders.processes import Processes
 from autograder.course.graders.serial import Serial
 from autograder.course.release.handed_out import Release
-from autograder.course.submissions.grade import Graded, Grader
+from autograder.course.submissions.grade import Grader
+from autograder.course.submissions.graded import Graded
 from autograder.course.submissions.grading_options import GradingOptions
 from autograder.course.submissions.handed_in import Handed, submissions
 from autograder.course.submissions.job import job_of

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from autograder.course.config import Course
-from autograder.course.submissions.grade import Graded
+from autograder.course.submissions.graded import Graded
 from autograder.course.submissions.records import write_record
 from autograder.delivery import nbgrader_settings
 from autograder.delivery.nbgrader import gradebook

@@ -7,7 +7,7 @@ import pytest
 from nbgrader.api import Gradebook
 
 from autograder.course.config import CourseError
-from autograder.course.submissions.grade import Graded
+from autograder.course.submissions.graded import Graded
 from autograder.delivery.nbgrader import gradebook
 from autograder.delivery.pages.feedback import write_feedback
 from autograder.delivery.pages.final_grades import sheets

@@ -11,7 +11,7 @@ from nbgrader.api import Gradebook
 from rich.console import Console
 
 from autograder.course.config import CourseError
-from autograder.course.submissions.grade import Graded
+from autograder.course.submissions.graded import Graded
 from autograder.course.submissions.handed_in import submissions
 from autograder.delivery.nbgrader import gradebook
 from autograder.delivery.nbgrader.entering import entered_again

@@ -8,7 +8,7 @@ import pytest
 
 from autograder.course.discover import load_assignment
 from autograder.course.release.handed_out import Release
-from autograder.course.submissions.grade import Graded
+from autograder.course.submissions.graded import Graded
 from autograder.course.submissions.kept_runs import folder_of, keep_runs
 from autograder.course.submissions.records import write_record
 from autograder.delivery.pages.portfolio import write_portfolios

@@ -23,7 +23,7 @@ from autograder.course.config import Course, CourseError
 from autograder.course.people.roster import LARGEST, declared
 from autograder.course.people.roster_import import import_roster
 from autograder.course.server import shown
-from autograder.course.submissions.grade import Graded
+from autograder.course.submissions.graded import Graded
 from autograder.course.submissions.records import write_record
 from autograder.delivery.nbgrader.database import open_gradebook
 from autograder.delivery.nbgrader.moving import copy_gradebook

@@ -21,7 +21,8 @@ from autograder.course.graders.messages import (
 from autograder.course.graders.tls import certificates, make_certificates
 from autograder.course.limits import check_limits
 from autograder.course.submissions.bundle import Bundle
-from autograder.course.submissions.grade import Graded, Grader
+from autograder.course.submissions.grade import Grader
+from autograder.course.submissions.graded import Graded
 from autograder.course.submissions.grading_options import GradingOptions
 from autograder.course.submissions.job import Job
 from autograder.grading.results import ExerciseGrade, Grade, Item, Status

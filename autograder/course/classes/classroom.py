@@ -14,7 +14,8 @@ from autograder.course.graders.processes import sharing
 from autograder.course.limits import check_limits
 from autograder.course.looks_given import looks_of
 from autograder.course.release.handed_out import Release
-from autograder.course.submissions.grade import Graded, Grader
+from autograder.course.submissions.grade import Grader
+from autograder.course.submissions.graded import Graded
 from autograder.course.submissions.grading_options import DEFAULT, GradingOptions
 from autograder.course.submissions.handed_in import Handed
 from autograder.course.submissions.job import Job, job_of

@@ -27,7 +27,7 @@ from autograder.course.graders.station import grade, leave
 from autograder.course.graders.tasks import Tasks
 from autograder.course.graders.tls import certificates, encrypted, security
 from autograder.course.submissions.bundle import Bundle
-from autograder.course.submissions.grade import Graded
+from autograder.course.submissions.graded import Graded
 from autograder.course.submissions.grading_options import DEFAULT, GradingOptions
 from autograder.course.submissions.job import Job
 

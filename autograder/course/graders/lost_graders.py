@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from autograder.course.graders import Open
 from autograder.course.graders.scheduling import GraderLost, scheduled
-from autograder.course.submissions.grade import Graded
+from autograder.course.submissions.graded import Graded
 from autograder.course.submissions.job import Job
 
 _ENDED = "The grader itself was ended while it graded this submission."

@@ -18,7 +18,7 @@ from typing import TypeVar
 
 import msgspec
 
-from autograder.course.submissions.grade import Graded
+from autograder.course.submissions.graded import Graded
 from autograder.course.submissions.job import Job
 from autograder.course.typed_json import decoded, encoded
 

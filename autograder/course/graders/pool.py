@@ -13,7 +13,8 @@ from typing import Any, Self
 
 from autograder.course.config import Course
 from autograder.course.graders.starting import warm_up
-from autograder.course.submissions.grade import Graded, Grader
+from autograder.course.submissions.grade import Grader
+from autograder.course.submissions.graded import Graded
 from autograder.course.submissions.grading_options import DEFAULT, GradingOptions
 from autograder.course.submissions.job import Job
 from autograder.course.submissions.kept_runs import Tell

@@ -10,7 +10,7 @@ from typing import Self
 from autograder.course.config import Course
 from autograder.course.graders import Graders, Open
 from autograder.course.graders.pool import Pool
-from autograder.course.submissions.grade import Graded
+from autograder.course.submissions.graded import Graded
 from autograder.course.submissions.job import Job
 
 _AHEAD = 2  # jobs for each process

@@ -7,7 +7,7 @@ from concurrent.futures import BrokenExecutor, Future
 from queue import SimpleQueue
 
 from autograder.course.graders import EndsGraders, Graders
-from autograder.course.submissions.grade import Graded
+from autograder.course.submissions.graded import Graded
 from autograder.course.submissions.job import Job
 
 

@@ -6,7 +6,8 @@ from concurrent.futures import Future
 from typing import Self
 
 from autograder.course.config import Course
-from autograder.course.submissions.grade import Graded, Grader
+from autograder.course.submissions.grade import Grader
+from autograder.course.submissions.graded import Graded
 from autograder.course.submissions.grading_options import DEFAULT, GradingOptions
 from autograder.course.submissions.job import Job
 

@@ -29,7 +29,8 @@ from autograder.course.graders.pool import Pool
 from autograder.course.graders.processes import Processes
 from autograder.course.graders.tls import certificates, encrypted
 from autograder.course.submissions.bundle import Bundle
-from autograder.course.submissions.grade import Graded, Grader
+from autograder.course.submissions.grade import Grader
+from autograder.course.submissions.graded import Graded
 from autograder.course.submissions.grading_options import GradingOptions
 from autograder.course.submissions.job import Job
 from autograder.course.submissions.packages import demand_packages

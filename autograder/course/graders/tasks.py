@@ -8,7 +8,7 @@ from concurrent.futures import Future
 from dataclasses import dataclass
 
 from autograder.course.graders import EndsGraders
-from autograder.course.submissions.grade import Graded
+from autograder.course.submissions.graded import Graded
 from autograder.course.submissions.job import Job
 
 _FAILURES = 2  # of one job: a worker was lost with it, the second time with it alone

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from autograder.exercise import CheckedFunction, Part
-from autograder.exercise.formulas import is_formula
+from autograder.exercise.formula_types import is_formula
 from autograder.exercise.words.part import computation
 from autograder.exercise.words.source import standalone
 

@@ -15,7 +15,7 @@ from typing import Any, Self, TypedDict
 from autograder.course.config import Course
 from autograder.course.files import by_lines, make_private, write_atomically
 from autograder.course.schemas import refuse_later
-from autograder.course.submissions.grade import Graded, Provenance, digests
+from autograder.course.submissions.graded import Graded, Provenance, digests
 from autograder.course.submissions.handed_in import Handed, Unreadable, read_notebook, texts
 from autograder.course.typed_json import converted, decoded
 from autograder.grading.results import SCHEMA, Grade

@@ -18,7 +18,7 @@ from autograder.course.lock import grading
 from autograder.course.people.roster import TYPED, declared
 from autograder.course.people.student_ids import STUDENT_ID
 from autograder.course.submissions import kept_runs
-from autograder.course.submissions.grade import Graded
+from autograder.course.submissions.graded import Graded
 from autograder.course.submissions.grading_options import DEFAULT, GradingOptions
 from autograder.course.submissions.handed_in import Handed, empty_folders, submissions
 from autograder.course.submissions.records import read_grade

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from autograder.course.config import Course
 from autograder.course.people.roster import declared
 from autograder.course.release.handed_out import Release
-from autograder.course.submissions.grade import Graded
+from autograder.course.submissions.graded import Graded
 from autograder.course.submissions.handed_in import Handed
 from autograder.course.submissions.records import read_scores, reopen, write_record
 from autograder.delivery.nbgrader import gradebook, people

@@ -20,7 +20,7 @@ from sqlalchemy import insert
 
 from autograder.course.config import Course, CourseError
 from autograder.course.files import write_atomically
-from autograder.course.submissions.grade import Graded, digests
+from autograder.course.submissions.graded import Graded, digests
 from autograder.course.submissions.records import changed
 from autograder.delivery.nbgrader.database import open_gradebook, small_text, submitted_at, zoned
 from autograder.delivery.nbgrader.extensions import extensions

@@ -16,7 +16,7 @@ from autograder.exercise.answers.kind import (
 )
 from autograder.exercise.answers.symbolic import Assumptions, Formula, Operators
 from autograder.exercise.cache import Unfamiliar, Values, remembered
-from autograder.exercise.formulas import is_formula
+from autograder.exercise.formula_types import is_formula
 from autograder.student.rows import rows_of
 
 

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from autograder.exercise.answers.kind import Answer, Undecided
-from autograder.exercise.formulas import is_formula
+from autograder.exercise.formula_types import is_formula
 
 #: A wrong answer must be this many tolerances away from the right one.
 DISTANCE = 5.0

@@ -32,7 +32,7 @@ from autograder.exercise.answers.kind import (
     Undecided,
 )
 from autograder.exercise.cache import remembered
-from autograder.exercise.formulas import is_formula
+from autograder.exercise.formula_types import is_formula
 from autograder.student.formulas import text_of as text_of
 
 _SOME_NUMBER = "12345/678"

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from autograder.exercise.formulas import is_formula
+from autograder.exercise.formula_types import is_formula
 from autograder.exercise.words.given import Given
 
 Array = np.ndarray[Any, Any]

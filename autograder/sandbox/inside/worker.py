@@ -130,7 +130,7 @@ class Worker:
         match request:
             case requests.Execute():
                 return self._execute(request, message["id"])
-            case requests.State():
+            case requests.Ping():
                 return self._state()
             case requests.Read():
                 return {"value": self._find(request.name)}

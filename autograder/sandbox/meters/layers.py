@@ -161,7 +161,7 @@ def _kinds() -> tuple[type[Any], type[Any]]:
 
     node = torch._C._current_autograd_node
 
-    class Functions(TorchFunctionMode):  # type: ignore[misc]
+    class TorchFunctions(TorchFunctionMode):  # type: ignore[misc]
         def __init__(self, seen: Seen) -> None:
             super().__init__()
             self._seen = seen
@@ -195,4 +195,4 @@ def _kinds() -> tuple[type[Any], type[Any]]:
             self._seen.note(f"{operation} {BACKWARDS * (node() is not None)}")
             return operation(*args, **kwargs or {})
 
-    return Functions, Operations
+    return TorchFunctions, Operations

@@ -191,7 +191,7 @@ class Execute:
 
 
 @dataclass(frozen=True)
-class State:
+class Ping:
     """Say how the process is."""
 
 
@@ -248,7 +248,7 @@ class Supplied:
 OfCalls = Request | Bench
 
 #: What can be asked of a process of student code.
-OfProcess = OfCalls | Execute | State | Read | ReadAll | Keep | Recall | Lacking | Supply | Supplied
+OfProcess = OfCalls | Execute | Ping | Read | ReadAll | Keep | Recall | Lacking | Supply | Supplied
 
 _KINDS: dict[str, type[OfProcess]] = {kind.__name__: kind for kind in get_args(OfProcess)}
 _FIELDS = {name: tuple(own.name for own in fields(kind)) for name, kind in _KINDS.items()}
