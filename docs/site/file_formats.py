@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from autograder.course.classes.expected import ExpectedScore
-from autograder.course.submissions.grade import Provenance
+from autograder.course.submissions.graded import Provenance
 from autograder.course.submissions.hand_in import HandIn
 from autograder.delivery.gradescope import PackedSettings
 from autograder.grading.results import Counting, ExerciseGrade, Grade, Item
