@@ -2340,10 +2340,10 @@ def judge_numbers(
         credits = np.where(right & other, 0.5, credits)
         if (right & other).any():
             note, advice = "precision", f"Right as far as it goes: write {asked}."
-    elif written and not is_loose(rule):
+    elif written and not is_loose(rule) and not right.all():
         coarse, cut = too_coarse(written, given, expected)
         credits = np.where(~right & coarse, 0.5, credits)
-        if (right | coarse | cut).all() and not right.all():
+        if (right | coarse | cut).all():
             note, advice = "too_coarse", "Right as far as it goes: write more digits."
     if np.all(credits):
         return Judgement(float(np.mean(credits)) if credits.size else 1.0, note, advice)
@@ -3024,8 +3024,11 @@ def _close(given: Any, right: Any, rule: Comparison) -> Any:
     if rule.of_largest:
         largest = np.max(np.abs(right), initial=0, where=np.isfinite(right))
         rtol, atol = 0.0, max(atol, rtol * largest)
-    with np.errstate(all="ignore"):
-        return np.isclose(given, right, rtol=rtol, atol=atol, equal_nan=True)
+    right = right.astype(np.result_type(right, 1.0), copy=False)  # |−2⁶³| is no integer
+    with np.errstate(all="ignore"):  # as np.isclose does, in half of its time
+        near = np.abs(given - right) <= atol + rtol * np.abs(right)
+        same = (near & np.isfinite(right)) | (given == right)
+        return same | (np.isnan(given) & np.isnan(right))
 
 
 def right_in_float32(given: Any, right: Any) -> bool:

@@ -106,11 +106,13 @@ def combined(mark: str, left: Amount, right: Amount) -> Amount:
     a, b = left.number, right.number
     exact, constant = left.exact and right.exact, left.constant and right.constant
     matrix = left.matrix or right.matrix
-    if a is None or b is None:
+    ordered = mark in "*∘" and matrix and not (left.constant or right.constant)
+    if a is None or b is None or ordered:
         zero = mark in "*∘" and (a == 0 or b == 0)
         return Amount(Fraction(0) if zero else None, zero, zero or constant, matrix)
     value = a + b if mark == "+" else a - b if mark == "-" else a / b if mark == "/" else a * b
-    return Amount(value, exact or value == 0, constant or value == 0, matrix)
+    zero = value == 0  # of blocks that go out nothing is left
+    return Amount(value, exact or zero, constant or zero, matrix and not zero)
 
 
 def applied(word: str, args: list[Amount]) -> Amount:
@@ -1451,7 +1453,7 @@ class Sense(IndexedSense):
             if times is None or times.denominator != 1 or not 0 <= times <= _MOST_OF_MATRIX:
                 self.fail("only small powers of square matrices are read", node)
             return Amount(matrix=True)
-        if base.matrix and exponent.exact and exponent.constant and exponent.number == 0:
+        if base.matrix and base.number != 0 and exponent[:3] == (Fraction(0), True, True):
             return Amount(Fraction(1), True, True)
         above = exponent.exact and exponent.constant and positive(exponent)
         if base.number == 0 and not above:
@@ -1521,11 +1523,11 @@ class Sense(IndexedSense):
         rows = rows_of_blocks(node)
         if len({*map(len, rows)}) != 1:
             self.fail("the rows have different numbers of blocks", node)
-        for entry in itertools.chain(*rows):
-            if _is_of_blocks(entry):
-                self.fail("a block matrix stands among the blocks", node)
-            self.number(entry)
-        return Amount(matrix=True)
+        entries = [*itertools.chain(*rows)]
+        if any(map(_is_of_blocks, entries)):
+            self.fail("a block matrix stands among the blocks", node)
+        found = [*map(self.number, entries)]
+        return Amount(opaque(f"{len(rows)} rows", *found), matrix=True) if found[1:] else found[0]
 
     def _matrix(self, node: Node) -> Amount:
         if self.words.indices:
