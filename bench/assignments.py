@@ -2,7 +2,8 @@
 
 Each assignment's class is honest and is graded in one process that was started for it.  Processor
 time of that process is what judging takes; that of students' processes is beside it.  `alone` is
-`autograder grade-file` of the first right submission, all of its processes together.  `generate`
+`autograder grade-file` of the first right submission where nothing was graded before, all of its
+processes together, and `again` the same once more, with what was worked out then.  `generate`
 is that command for this assignment where nothing has changed since; `anew` where nothing is kept.
 """
 
@@ -112,8 +113,10 @@ def measured(id: str, students: int) -> dict[str, Any]:
         run = subprocess.run(child, check=True, capture_output=True, env=graders)
         found = json.loads(run.stdout)
         first = course.submission("student_001", id)
+        shutil.rmtree(root / "records", ignore_errors=True)
         commands = {
             "alone_s": ["grade-file", str(first)],
+            "again_s": ["grade-file", str(first)],
             "anew_s": ["generate", id],
             "generate_s": ["generate", id],
         }
@@ -135,7 +138,7 @@ def main() -> None:
     table: dict[str, Any] = {}
     if options.out and options.out.exists():
         table = json.loads(options.out.read_text())["assignments"]
-    columns = ("cold_s", "alone_s", "warm_ms", "p99_ms", "student_ms", "questions")
+    columns = ("cold_s", "alone_s", "again_s", "warm_ms", "p99_ms", "student_ms", "questions")
     columns += ("generate_s", "anew_s")
     print(f"{'':24}" + "".join(f"{name:>12}" for name in columns) + "  slowest exercise")
     for id in course.ids(options.assignments or None):

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import fields, is_dataclass
-from types import FunctionType
+from types import CodeType, FunctionType
 from typing import Any, Protocol
 
 import numpy as np
@@ -122,7 +122,8 @@ def _pieces(value: Any, depth: int) -> Iterator[bytes]:
         for item in value.items():
             yield from _pieces(item, depth + 1)
     elif isinstance(value, FunctionType):
-        yield _place(value) + b" %d" % value.__code__.co_firstlineno
+        yield _place(value)
+        yield from _written(value.__code__)
         held = [cell.cell_contents for cell in value.__closure__ or ()]
         held += [value.__defaults__, value.__kwdefaults__]
         yield from _pieces(held, depth + 1)
@@ -135,6 +136,18 @@ def _pieces(value: Any, depth: int) -> Iterator[bytes]:
         yield from _pieces([getattr(value, name) for name in names], depth + 1)
     else:
         raise _Nameless
+
+
+def _written(code: CodeType) -> Iterator[bytes]:
+    """Yield where code stands and what it does: two functions may stand in one line."""
+    yield b"%d" % code.co_firstlineno
+    yield code.co_code
+    yield repr(code.co_names).encode()
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from _written(constant)
+        elif not isinstance(constant, frozenset):  # whose order is not the same everywhere
+            yield repr(constant).encode(errors="surrogatepass")
 
 
 def _place(defined: FunctionType | type) -> bytes:

@@ -154,6 +154,8 @@ def test_only_what_another_process_would_call_the_same_has_a_key():
         return of_a_reference(lambda x: x + held)
 
     assert key_of(ours(1)) == key_of(ours(1)) != key_of(ours(2))
+    one, other = (of_a_reference(f) for f in (lambda x: -x, lambda x: abs(x)))  # of one line
+    assert key_of(one) != key_of(other)
     assert key_of(ours(object())) is None  # somebody's, behind a function of ours
     assert key_of(lambda x: x) is None  # of a module that nobody hashes
     names = {}
