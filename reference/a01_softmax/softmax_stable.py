@@ -3,6 +3,8 @@
 Source: Goodfellow, Bengio & Courville (2016), "Deep Learning", section 4.1.
 """
 
+import math
+
 import numpy as np
 from jaxtyping import Float, Num
 from numpy import inf, ndarray
@@ -62,6 +64,14 @@ def through_the_logarithm(x, axis=-1):
     x = np.moveaxis(as_float(x), axis, 0)
     shifted = x - np.amax(x, axis=0)
     return np.moveaxis(np.exp(shifted - np.log(np.exp(shifted).sum(axis=0))), 0, axis)
+
+
+@exercise.alternative
+def in_powers_of_two(x, axis=-1):
+    """Write eˣ as 2 to the power x / log 2."""
+    x = as_float(x)
+    powers = np.exp2((x - x.max(axis=axis, keepdims=True)) / math.log(2))
+    return powers / powers.sum(axis=axis, keepdims=True)
 
 
 @exercise.check(points=1.5, visible=True)
