@@ -52,7 +52,9 @@ def _failing(carried: Carried, own: Callee, secret: str) -> str:
     )
 
 
-def _tried(function: CheckedFunction, check: Check, own: Callee, secret: str) -> str:
+def _tried(
+    function: CheckedFunction, check: Check, own: Callee, secret: str, *, again: bool = False
+) -> str:
     """Return what is wrong with an earlier function, unless it is right or merely wrong."""
     call = Interview(own)
     place, rng = f"{function.id}.{check.name}", seed_of(function, check, secret)
@@ -61,6 +63,8 @@ def _tried(function: CheckedFunction, check: Check, own: Callee, secret: str) ->
             warnings.simplefilter("ignore")
             bounded(place, lambda: check.run(call, rng), CHECK_SECONDS)
     except StudentError as error:
+        if error.kind == "lost" and not again:  # with a process that had run later cells
+            return _tried(function, check, own, secret, again=True)
         return _FOUND.get(error.kind, "raises an exception")
     except Mismatch:
         values = [each.value for each in call.calls if isinstance(each.request, Call | CallMethod)]

@@ -69,7 +69,7 @@ class Replicas:
 
     def _spoiled(self, replica: Replica, ended: Session) -> bool:
         """Replace a process that has ended, and say whether the new one has run fewer cells."""
-        if replica is self._calls and ended in self._kept.values():
+        if replica is self._calls and ended in self._kept.values() and replica.last >= self._until:
             return True  # it had run the cells from `_until` on as well
         before = len(self._history)
         try:
