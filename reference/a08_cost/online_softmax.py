@@ -449,7 +449,7 @@ def any_tree(call, rng):
             i = int(rng.integers(len(forest) - 1))
             a, b = forest[i], forest.pop(i + 1)
             forest[i] = merges(call, a, b)
-            require(not call.modified, "a state that was passed in has been changed")
+        require(not call.modified, "a state that was passed in has been changed")
 
 
 def shift(m):

@@ -71,8 +71,8 @@ def matches_the_formula(call, rng):
 
 @exercise.check(points=0.5)
 def products_average_to_the_exponential(call, rng):
-    """φ(x) · φ(y) of 100 000 features is within 5 % of exp(x · y); no feature is negative."""
-    W = rng.standard_normal((100_000, 3))
+    """φ(x) · φ(y) of 10 000 features is within 5 % of exp(x · y); no feature is negative."""
+    W = rng.standard_normal((10_000, 3))  # the mean scatters by 0.9 %
     X, Y = np.array([[0.6, 0.0, -0.4]]), np.array([[0.0, 0.5, 0.5]])
     x, y = np.asarray(call(X, W)), np.asarray(call(Y, W))
     require(x.min() > 0 and y.min() > 0, "a feature is not positive")

@@ -530,13 +530,15 @@ def first_token_has_the_targets_law(call, rng):
     u = (steps + rng.random(144)) / 144
     for token in range(4):
         r = (rng.random() + steps * 0.6180339887) % 1
-        rounds = ((np.array([token]), P, q[None], u[i : i + 1], r[i]) for i in steps)
+        passes = p[token] >= q[token]
+        tried = steps[::7] if passes else steps  # one that passes for any u is as easy to see
+        rounds = ((np.array([token]), P, q[None], u[i : i + 1], r[i]) for i in tried)
         for out in call.each(*rounds):
             first = tokens_of(out)[0]
             require(0 <= first < 4, f"there is no token {first}")
-            if p[token] >= q[token]:
+            if passes:
                 require(first == token, "a draft that passes for any u isn't kept")
-            found[first] += q[token] / 144
+            found[first] += q[token] / len(tried)
     require(abs(found - p).max() < 0.02, "the first token comes with other probabilities")
 
 

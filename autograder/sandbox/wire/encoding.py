@@ -238,13 +238,13 @@ def _block(value: Any) -> tuple[str, str, np.ndarray[Any, Any]] | None:
             raise WireError("a masked array")
         array = np.ndarray.view(value, np.ndarray)
         tag = "T" if kind is TensorNumbers else "a"
-        return tag, *_coded(array, f"an array of dtype {array.dtype}")
+        return tag, *_coded(array)
     if issubclass(kind, np.generic) and not issubclass(kind, str):
         dtype = np.dtype(kind)
         if kind is not dtype.type:
             raise WireError(_a(f"numpy {kind.__name__}"))
         if issubclass(kind, np.number | np.bool_) or dtype in CODES:
-            return "n", *_coded(np.array(value), _a(f"numpy {kind.__name__}"))
+            return "n", *_coded(np.array(value), kind)
         raise WireError(_a(f"numpy {kind.__name__}"))
     torch: Any = sys.modules.get("torch")
     if torch is not None and issubclass(kind, torch.Tensor):
@@ -252,15 +252,19 @@ def _block(value: Any) -> tuple[str, str, np.ndarray[Any, Any]] | None:
     return None
 
 
-def _coded(array: np.ndarray[Any, Any], noun: str) -> tuple[str, np.ndarray[Any, Any]]:
-    """Return the code of an array's type, and the array in that type."""
-    code = CODES.get(array.dtype)
+def _coded(
+    array: np.ndarray[Any, Any], scalar: type | None = None
+) -> tuple[str, np.ndarray[Any, Any]]:
+    """Return the code of an array's type, and the array in that type; it may hold a ``scalar``."""
+    dtype = array.dtype
+    code = CODES.get(dtype)
     if code is None:
         # Of more than 8 bytes a part is what platforms don't have in common.
-        wide = {"f": "<f8", "c": "<c16"}.get(array.dtype.kind) if array.dtype.itemsize > 8 else None
-        array = array.astype(wide or array.dtype.newbyteorder("<"))
+        wide = {"f": "<f8", "c": "<c16"}.get(dtype.kind) if dtype.itemsize > 8 else None
+        array = array.astype(wide or dtype.newbyteorder("<"))
         code = CODES.get(array.dtype)
-    if code is None:
+    if code is None:  # only here is the type written down: that takes as long as all the rest
+        noun = _a(f"numpy {scalar.__name__}") if scalar else f"an array of dtype {dtype}"
         raise WireError(noun)
     return code, array
 
