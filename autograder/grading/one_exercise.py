@@ -22,7 +22,7 @@ from autograder.grading.own import (
     own_function,
     supplied,
 )
-from autograder.grading.parts import grade_parts
+from autograder.grading.parts import PartsGrading
 from autograder.grading.phases import Calls, Cells
 from autograder.grading.pricing import paid_once
 from autograder.grading.results import ExerciseGrade, Item, Status
@@ -73,6 +73,7 @@ class OneExercise:
         self.exercise = assigned.exercise
         self._items: dict[str, Item] = {}
         self._values: dict[str, Any] = {}  # answers that wait for the functions they depend on
+        self._judged: PartsGrading | None = None  # without these, where that can be
         self._fault = ""
         self._number = 0
         self._left: Mapping[str, StudentError] = {}
@@ -103,30 +104,25 @@ class OneExercise:
             if exercise.calling:
                 self._values = values
             else:
-                self._grade_parts(exercise, values)
+                grading = PartsGrading(exercise, self._variant)
+                self._judge(grading, values)
                 if exercise.carried and any(map(_may_follow, self._items.values())):
-                    self._values = values
+                    self._values, self._judged = values, grading
             if exercise.solutions:
                 cells.keep(number, exercise.solutions)
 
-    def _grade_parts(
-        self,
-        exercise: Exercise,
-        values: Mapping[str, Any],
-        functions: Mapping[str, Function] | None = None,
-        earlier: Mapping[str, Function] | None = None,
-    ) -> None:
-        pool, variant = self._assigned.pool, self._assigned.variant
-
+    def _judge(self, grading: PartsGrading, values: Mapping[str, Any]) -> None:
         def read(name: str) -> Any:
             if isinstance(values[name], StudentError):
                 raise values[name]
             return values[name]
 
-        found = grade_parts(
-            exercise, pool[variant], read, pool=pool, functions=functions, earlier=earlier
-        )
+        found = grading.judged(read).items(self._assigned.pool)
         self._items |= {item.name: item for item in found}
+
+    @property
+    def _variant(self) -> Mapping[str, Any]:
+        return self._assigned.pool[self._assigned.variant]
 
     def call(
         self,
@@ -163,16 +159,22 @@ class OneExercise:
                 self._items |= {item.name: item for item in found}
                 calls.forget()
             if self._values:  # now it is known which functions are as their references
-                asked = exercise.solutions if exercise.calling else {}
-                functions = {
-                    name: own_function(
-                        solution, self._asking(calls, name), right=right.has(exercise.id, name)
-                    )
-                    for name, solution in asked.items()
-                }
                 own = earlier.functions()
-                if own or exercise.calling:
-                    self._grade_parts(exercise, self._values, functions, own)
+                if self._judged is None:
+                    functions = {
+                        name: own_function(
+                            solution,
+                            self._asking(calls, name),
+                            right=right.has(exercise.id, name),
+                        )
+                        for name, solution in exercise.solutions.items()
+                    }
+                    self._judge(
+                        PartsGrading(exercise, self._variant, functions=functions, earlier=own),
+                        self._values,
+                    )
+                elif own:
+                    self._judge(self._judged.following(own), self._values)
             self._items = {item.name: item for item in paid_once([*self._items.values()])}
             if any(item.note == TOO_MUCH for item in self._items.values()):
                 calls.abandon()

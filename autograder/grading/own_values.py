@@ -59,6 +59,16 @@ class Own:
             changed={**self.changed},
         )
 
+    def forget(self, name: str, true: Mapping[str, Any]) -> None:
+        """Let nothing be known of an answer, as before it was judged."""
+        for found in (self.given, self.rounding, self.changed):
+            found.pop(name, None)
+        self.wrong.discard(name)
+        self.trivial.discard(name)
+        self.known.pop(name, None)
+        if name not in self.examples:
+            self.known[name] = true[name]
+
     def mended(self) -> Own | None:
         """Return the same with the references' answers where the functions give none that fit.
 

@@ -94,6 +94,16 @@ class PartsGrading:
         again._own = self._own.copied()
         return again.judged(read).items()
 
+    def following(self, earlier: Mapping[str, Callable[..., Any]]) -> PartsGrading:
+        """Return the same by the student's earlier functions; what is right without them stays."""
+        again = copy(self)
+        again._own = self._own.copied()
+        again._own.earlier, again._true = earlier, {**self._true}
+        again._judged = {n: item for n, item in self._judged.items() if _is_right(item)}
+        for name in self._judged.keys() - again._judged.keys():
+            again._own.forget(name, self._true)
+        return again
+
     def judged(self, read: Read, *, until: Part | None = None) -> Self:
         """Judge what is not judged yet, each part by what has come of those before."""
         for part in _in_turn(self._exercise.parts):
@@ -132,6 +142,11 @@ def _in_turn(parts: Sequence[Part]) -> list[Part]:
         left.remove(part)
         found.append(part)
     return found
+
+
+def _is_right(item: Item) -> bool:
+    """Tell whether an answer is right by itself, and not by what it follows from."""
+    return item.status is Status.PASSED and item.note != "follow_through"
 
 
 def _before(part: Part) -> set[str]:
