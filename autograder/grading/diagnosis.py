@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations, product
 from typing import Any
@@ -30,7 +30,8 @@ NO_VALUE = (FormatError, StudentError, *_UNFIT)
 #: So many wrong answers to earlier parts, of which some may not have been used.
 MOST_WRONG = 3
 Slack = Any  #: what rounding of carried values allows, entry by entry
-Ways = Sequence[tuple[Any, Slack]]  #: what comes of the true answers, and of the student's own
+Way = tuple[Any, Slack]  #: what comes of a computation; None where nothing does
+Ways = Sequence[Way]  #: of each misconception, from the true answers or from the student's own
 
 
 def judge(part: Part, answer: object, true: Mapping[str, Any], own: Own) -> Judgement:
@@ -139,11 +140,20 @@ def _mistaken(
     part: Part, answer: Any, true: Mapping[str, Any], own: Own, first: Judgement
 ) -> Judgement | None:
     """Name the misconceptions that give this answer: all of them, where numbers can't tell."""
-    known = [list(_ways(part, wrong, true, own)) for wrong in part.misconceptions]
-    found = dict.fromkeys(_whole(part, answer, known), 1.0)
+    mistakes = part.misconceptions
+    known = [[(_evaluate(part, wrong, true), 0.0) for wrong in mistakes]]
+    found = _whole(part, answer, known[0])
+    if not found:
+        known.append(
+            [_own_way(part, *each, true, own) for each in zip(mistakes, known[0], strict=True)]
+        )
+        # What others make of the student's own is the same by chance, as where nats and bits are
+        # exchanged, so that comes second.
+        found = _whole(part, answer, known[1])
     wholly, both = bool(found), False
-    if not wholly and known:
-        rights = [right for right, _ in _ways(part, part.compute, true, own)]
+    if not wholly and mistakes:
+        right = _evaluate(part, part.compute, true), 0.0
+        rights = [right[0], _own_way(part, part.compute, right, true, own)[0]]
         found = _in_part(part, answer, rights, known)
         if not found:
             found = _side_by_side(part, answer, rights, known)
@@ -165,21 +175,13 @@ def _mistaken(
     return Judgement(credit, next(iter(found)).name, said)
 
 
-def _whole(part: Part, answer: object, known: Sequence[Ways]) -> list[Misconception]:
-    """Return the misconceptions that give this answer.
-
-    Those that give it from the true earlier answers, if there are any: what others make of the
-    student's own is the same by chance, as where nats and bits are exchanged.
-    """
-    from_true, from_own = [], []
-    for wrong, ways in zip(part.misconceptions, known, strict=True):
-        first, second = (
-            value is not None and part.answer.same(answer, value, slack=slack)
-            for value, slack in ways
-        )
-        from_true += [wrong] * first
-        from_own += [wrong] * second
-    return from_true or from_own
+def _whole(part: Part, answer: object, known: Ways) -> dict[Misconception, float]:
+    """Return the misconceptions that give this answer."""
+    return {
+        wrong: 1.0
+        for wrong, (value, slack) in zip(part.misconceptions, known, strict=True)
+        if value is not None and part.answer.same(answer, value, slack=slack)
+    }
 
 
 def _in_part(
@@ -187,7 +189,7 @@ def _in_part(
 ) -> dict[Misconception, float]:
     """Return the misconceptions that give every entry that is wrong, and how far they show."""
     found = {}
-    for wrong, ways in zip(part.misconceptions, known, strict=True):
+    for wrong, *ways in zip(part.misconceptions, *known, strict=True):
         shares = [
             part.answer.made(answer, value, right, slack=slack)
             for (value, slack), right in zip(ways, rights, strict=True)
@@ -210,7 +212,7 @@ def _side_by_side(
     if np.size(answer) < 2 or len(part.misconceptions) < 2:
         return {}
     pairs: dict[frozenset[Misconception], dict[Misconception, float]] = {}
-    for right, values in zip(rights, zip(*known, strict=True), strict=True):
+    for right, values in zip(rights, known, strict=True):
         left = {
             wrong: (value, slack, other)
             for wrong, (value, slack) in zip(part.misconceptions, values, strict=True)
@@ -228,19 +230,15 @@ def _side_by_side(
     return next(iter(pairs.values())) if len(pairs) == 1 else {}
 
 
-def _ways(
-    part: Part, compute: Callable[..., Any], true: Mapping[str, Any], own: Own
-) -> Iterator[tuple[Any, Slack]]:
-    """Evaluate on the true answers, then on the student's own."""
-    first = _evaluate(part, compute, true)
-    yield first, 0.0
+def _own_way(
+    part: Part, compute: Callable[..., Any], first: Way, true: Mapping[str, Any], own: Own
+) -> Way:
+    """Evaluate on the student's own answers; where these are the true ones, that is done."""
     needs = arguments(computation(compute))
     if not own.earlier and all(own.known.get(name) is true.get(name) for name in needs):
-        yield first, 0.0  # the student has the same there
-        return
+        return first
     with standing_in(own.earlier):
-        found = _from_own(part, compute, own)
-    yield found
+        return _from_own(part, compute, own)
 
 
 def _slipped(

@@ -10,7 +10,6 @@ from typing import Any
 from autograder.exercise import Exercise
 from autograder.exercise.words.checked import Carried
 from autograder.exercise.words.given import hands_over
-from autograder.exercise.words.part import Function
 from autograder.grading.as_references import AsReferences
 from autograder.grading.budget import TOO_MUCH
 from autograder.grading.checks import grade_checks
