@@ -27,6 +27,7 @@ _LARGE = 256  # bytes
 _FUNCTIONS = (FunctionType, type(np.random.default_rng))  # ours, and what makes generators
 _TOPICS = 500  # functions, parts and derivations whose names are kept at hand
 _NUMBERS, _SEQUENCES = (bool, int, float, complex, np.generic), (list, tuple)
+_FIXED = frozenset({str, bytes, bool, int, float, complex, type(None)})  # of exactly these types
 _WHOLE = (str, bytes, int, float, complex, np.generic, type(None))  # nobody can change them
 
 
@@ -78,15 +79,15 @@ def remembered(
             nonlocal held
             # 1, 1.0 and True are equal, and yet not the same question.
             key = tuple([arg.key if isinstance(arg, Values) else (type(arg), arg) for arg in args])
-            if key in known:
-                result, names = known[key]
-                if not replaces(names):
-                    known.move_to_end(key)
-                    note(names)
-                    return result
+            if (kept := known.get(key)) and not (kept[1] and replaces(kept[1])):
+                known.move_to_end(key)
+                if kept[1]:
+                    note(kept[1])
+                return kept[0]
             about = topic(args[0] if of is None else None) if lasts and are_kept() else None
             before = recalled(about, key) if about else None
             began = time.process_time()
+            result: Result
             if before and not replaces(before[1]):
                 result, names = before
                 note(names)
@@ -136,6 +137,8 @@ class Values:
 
 def copied(value: Any) -> Any:
     """Return plain data that can be changed without changing ``value``."""
+    if type(value) in _FIXED:
+        return value
     if isinstance(value, np.ndarray):
         return value.copy()
     if type(value) in (list, tuple):

@@ -16,7 +16,7 @@ from autograder.exercise.words.variants import pick
 from autograder.grading.demonstrations import tagged
 from autograder.sandbox import COMPILER
 from autograder.student.data import SCHEMA, decode
-from autograder.student.notebook import source_of
+from autograder.student.notebook import grade_id, source_of
 from autograder.student.released_files import CheckFile
 
 # Libraries worth importing before a notebook is run, and the module to import for each.
@@ -115,6 +115,16 @@ class Release:
     def imports(self) -> tuple[str, ...]:
         """The libraries that the notebook's own cells import, and that take a while to load."""
         return tuple(sorted({"numpy"} | libraries(self.notebook) - {COMPILER}))
+
+    @cached_property
+    def cells(self) -> dict[str, dict[str, Any]]:
+        """The cells of exercises by what they are called."""
+        return {id: cell for cell in self.notebook["cells"] if (id := grade_id(cell))}
+
+    @cached_property
+    def demonstrations(self) -> list[str]:
+        """The texts of cells that only show something."""
+        return [cell["source"] for cell in self.notebook["cells"] if tagged(cell)]
 
     def pool(self, exercise: str) -> list[dict[str, Any]]:
         """Return the variants of an exercise: arrays, numbers and text by name."""

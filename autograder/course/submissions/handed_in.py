@@ -19,11 +19,12 @@ from autograder.course.release.handed_out import Release
 from autograder.course.submissions.hand_in import hand_in
 from autograder.exercise.cache import copied
 from autograder.grading.budget import Exhausted, judging
-from autograder.grading.demonstrations import TAG, tagged, unneeded
+from autograder.grading.demonstrations import TAG, unneeded
 from autograder.student.notebook import CHECK, check_of, grade_id, new_cell, source_of
 
 MAX_BYTES = 20 * 2**20
 _Read = TypeVar("_Read")
+_Named = tuple[str, dict[str, Any]]  # a cell with its grade_id, "" where it isn't of the release
 _PICTURES = ("image/png", "image/jpeg", "image/gif")
 _BASE64 = re.compile(r"[A-Za-z0-9+/\s]*+={0,2}\s*")
 
@@ -150,50 +151,50 @@ def _within_budget(work: Callable[[], _Read]) -> _Read:
 
 
 def _restored(notebook: dict[str, Any], release: Release) -> tuple[dict[str, Any], list[str]]:
-    released = {grade_id(cell): cell for cell in release.notebook["cells"] if grade_id(cell)}
-    submitted = [cell for cell in map(_plain, notebook["cells"]) if cell]
-    if not {grade_id(cell) for cell in submitted} & released.keys():
+    released = release.cells
+    submitted = [(grade_id(cell), cell) for cell in map(_plain, notebook["cells"]) if cell]
+    if released.keys().isdisjoint(id for id, _ in submitted):
         raise Unreadable(
             f"None of the cells is of {release.assignment}: this is the notebook of another "
             "assignment, or its cells were made anew."
         )
     notices: list[str] = []
-    cells: list[dict[str, Any]] = []
+    cells: list[_Named] = []
     seen: set[str] = set()
-    for cell in submitted:
-        id = grade_id(cell)
-        if id not in released:
-            cell["metadata"].pop("nbgrader", None)
-            cells.append(cell)
-        elif id not in seen:
+    for id, cell in submitted:
+        if id in released and id not in seen:
             seen.add(id)
-            cells.append(_as_released(cell, released[id], notices))
-        elif _locked(released[id]):
-            notices.append(f"The check cell `{id}` was there twice; one of them counts.")
-        else:
+            cells.append((id, _as_released(id, cell, released[id], notices)))
+            continue
+        if id in released:
+            if _locked(released[id]):
+                notices.append(f"The check cell `{id}` was there twice; one of them counts.")
+                continue
             notices.append(f"The cell of `{id}` was there twice; both were run, in their order.")
-            cell["metadata"].pop("nbgrader")
-            cells.append(cell)
+        cell["metadata"].pop("nbgrader", None)
+        cells.append(("", cell))
     for id, cell in released.items():
         if id not in seen:
             notices.append(_missing(id, cell))
-            _insert(cells, _blank(cell), id)
-    position = {grade_id(cell): i for i, cell in enumerate(cells)}
+            _insert(cells, (id, _blank(cell)))
+    position = {id: i for i, (id, _) in enumerate(cells)}
     for id in [id for id in released if id.startswith(CHECK)]:
         if position[id] < position[id.removeprefix(CHECK)]:
             notices.append(
                 f"The check cell `{id}` stood before its answer; it was moved behind it."
             )
-            _insert(cells, cells.pop(_position(cells, id)), id)
+            _insert(cells, cells.pop(_position(cells, id)))
     shape = {key: release.notebook[key] for key in ("metadata", "nbformat", "nbformat_minor")}
-    return {**copied(shape), "cells": [_identified(c, i) for i, c in enumerate(cells)]}, notices
+    return {
+        **copied(shape),
+        "cells": [_identified(c, i) for i, (_, c) in enumerate(cells)],
+    }, notices
 
 
 def _spare(cells: list[dict[str, Any]], release: Release) -> None:
     """Tag the demonstrations that need not run."""
-    shows = [cell["source"] for cell in release.notebook["cells"] if tagged(cell)]
     code = [cell for cell in cells if cell["cell_type"] == "code"]
-    for i in unneeded([cell["source"] for cell in code], shows):
+    for i in unneeded([cell["source"] for cell in code], release.demonstrations):
         code[i]["metadata"]["tags"] = [TAG]
 
 
@@ -232,9 +233,8 @@ def _cell(
 
 
 def _as_released(
-    cell: dict[str, Any], original: dict[str, Any], notices: list[str]
+    id: str, cell: dict[str, Any], original: dict[str, Any], notices: list[str]
 ) -> dict[str, Any]:
-    id = grade_id(original)
     source = cell["source"]
     if _locked(original):
         if source.strip() != original["source"].strip():
@@ -260,15 +260,16 @@ def _missing(id: str, cell: dict[str, Any]) -> str:
     return f"The cell of `{id}` was deleted; what other cells define was graded."
 
 
-def _insert(cells: list[dict[str, Any]], cell: dict[str, Any], id: str) -> None:
+def _insert(cells: list[_Named], named: _Named) -> None:
     """Put a check cell right behind its answer, an answer before its check, others last."""
+    id = named[0]
     answer = _position(cells, id.removeprefix(CHECK)) if id.startswith(CHECK) else -1
     check = _position(cells, check_of(id))
-    cells.insert(answer + 1 if answer >= 0 else check if check >= 0 else len(cells), cell)
+    cells.insert(answer + 1 if answer >= 0 else check if check >= 0 else len(cells), named)
 
 
-def _position(cells: list[dict[str, Any]], id: str) -> int:
-    return next((i for i, cell in enumerate(cells) if grade_id(cell) == id), -1)
+def _position(cells: list[_Named], id: str) -> int:
+    return next((i for i, (name, _) in enumerate(cells) if name == id), -1)
 
 
 def _identified(cell: dict[str, Any], index: int) -> dict[str, Any]:
@@ -287,5 +288,9 @@ def texts(notebook: Mapping[str, Any]) -> dict[str, str]:
 
 def as_released(notebook: Mapping[str, Any], release: Release) -> set[str]:
     """Return the grade_ids of cells that nobody has written in."""
-    before = texts(release.notebook)
-    return {id for id, text in texts(notebook).items() if text == before.get(id)}
+    released = release.cells
+    return {
+        id
+        for id, text in texts(notebook).items()
+        if id in released and text == released[id]["source"]
+    }
