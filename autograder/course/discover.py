@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import importlib
 import re
+import sys
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from autograder.course.author_errors import in_words, place
@@ -16,6 +19,8 @@ from autograder.exercise import Exercise
 from autograder.exercise.nearest import meant
 from autograder.exercise.words.loading import load_module
 from autograder.grading.demonstrations import TAG
+
+_FOR_SERVERS = {"jupytext.sync_contentsmanager", "jupytext.async_contentsmanager"}
 
 
 @dataclass(frozen=True)
@@ -126,9 +131,7 @@ def _demand_sections(id: str, left_out: Sequence[str], headings: Mapping[str, bo
 
 def read_cells(path: Path) -> list[SourceCell]:
     """Read a jupytext percent script."""
-    import jupytext
-
-    notebook: Any = jupytext.read(path)
+    notebook: Any = _jupytext().read(path)
     return [
         SourceCell(
             cell.cell_type,
@@ -139,6 +142,23 @@ def read_cells(path: Path) -> list[SourceCell]:
         )
         for cell in notebook.cells
     ]
+
+
+def _jupytext() -> ModuleType:
+    """Import jupytext without its part for servers, which brings one along and is not used here.
+
+    It does without by itself where there is no server.
+    """
+    modules: dict[str, Any] = sys.modules
+    if "jupytext" not in modules:
+        left_out = dict.fromkeys(_FOR_SERVERS - modules.keys())
+        modules.update(left_out)
+        try:
+            importlib.import_module("jupytext")
+        finally:
+            for name in left_out:
+                del modules[name]
+    return sys.modules["jupytext"]
 
 
 def load_exercise(path: Path, *, gpu: bool = True) -> Exercise | Broken:
