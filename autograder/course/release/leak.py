@@ -34,7 +34,7 @@ import re
 import tokenize
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 
 from autograder.course.discover import Assignment
 from autograder.course.release.practising import HELP, practisable
@@ -68,8 +68,8 @@ def leaks(assignment: Assignment, files: Mapping[str, bytes]) -> list[str]:
     """Return a sentence for every piece of a reference that stands in the release."""
     texts = [(place, text, _dense(text)) for place, text in _texts(files)]
     # Nearly every secret stands nowhere: one search of everything tells.
-    whole = "\0".join(text for _, text, _ in texts)
-    whole_packed = "\0".join(packed for _, _, packed in texts)
+    whole = _Searched("\0".join(text for _, text, _ in texts))
+    whole_packed = _Searched("\0".join(packed for _, _, packed in texts))
     published, practised = _published(assignment), _practised(assignment)
     found: dict[tuple[str, str], str] = {}
     for secret in _secrets(assignment):
@@ -86,6 +86,27 @@ def leaks(assignment: Assignment, files: Mapping[str, bytes]) -> list[str]:
                 shown = shown if len(shown) <= 70 else f"{shown[:67]}..."
                 found.setdefault((dense, place), f"{place} holds `{shown}` from {secret.where}")
     return list(found.values())
+
+
+class _Searched:
+    """A long text in which thousands of others are looked for, and hardly any is found.
+
+    It is cut into pieces: where another text stands in it, each of its pieces is one of these, if
+    it is cut at the right places.
+    """
+
+    _SIZE, _STEP = 8, 4  # characters of a piece, and from one to the next
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._pieces = {text[at : at + self._SIZE] for at in range(0, len(text), self._STEP)}
+
+    def __contains__(self, sought: str) -> bool:
+        return any(map(partial(self._may_hold, sought), range(self._STEP))) and sought in self._text
+
+    def _may_hold(self, sought: str, first: int) -> bool:
+        places = range(first, len(sought) - self._SIZE + 1, self._STEP)
+        return all(sought[at : at + self._SIZE] in self._pieces for at in places)
 
 
 def _texts(files: Mapping[str, bytes]) -> Iterator[tuple[str, str]]:

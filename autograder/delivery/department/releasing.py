@@ -1,4 +1,7 @@
-"""Write release/, and hand it to students."""
+"""Write release/, and hand it to students.
+
+nbgrader's exchange is imported where it is used: it brings nbgrader's commands, a third of a second.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +27,6 @@ from autograder.course.release.leak import leaks
 from autograder.course.release.overview import in_words
 from autograder.course.release.shipping import shared
 from autograder.course.side_by_side import side_by_side
-from autograder.delivery.nbgrader.exchange import run
 from autograder.delivery.nbgrader.gradebook import register, seal
 from autograder.delivery.nbgrader.people import add_students
 from autograder.delivery.nbgrader_settings import nbgrader_config
@@ -164,6 +166,8 @@ def hand_out(course: Course, ids: Sequence[str], to: str | Path) -> list[str]:
         if text_of(course, id).is_file():  # a copy for handing out may have no references
             hold_to_limit(load_assignment(course, id))
     if to == "exchange":
+        from autograder.delivery.nbgrader.exchange import run
+
         lines = []
         for id in ids:
             log = run(course, "release_assignment", id)
