@@ -193,11 +193,13 @@ def _followed(
     again = call.following()
     with contextlib.ExitStack() as open_:
         open_.callback(again.release)
-        open_.enter_context(standing_in({o.name: again.own(o.solution) for o in function.carried}))
+        open_.enter_context(
+            standing_in({o.name: again.own(o.solution).stand_in for o in function.carried})
+        )
         failure = attempt(function, check, again, secret)
         # So do mistakes answer that build on another function of the same exercise.
-        same = {f"{function.id}.{name}": own for name, own in again.borrowed.items()}
-        own = {**again.borrowed, **same}
+        cast = {name: each.stand_in for name, each in again.borrowed.items()}
+        own = {**cast, **{f"{function.id}.{name}": each for name, each in cast.items()}}
         if follows(function, again, failure):
             open_.enter_context(standing_in(own))
             if took_no_work(function, check, again, call.returned, secret):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -94,6 +95,7 @@ class Interview(Measuring):
         self.borrowed: dict[str, Interview] = {}
         self.calls: list[Exchange] = []
         self.aside: dict[int, Exchange] = {}
+        self._told: dict[Any, Reply] = {}
         self.metered = self.ran = self.unseen = False
         self.warnings: tuple[str, ...] = ()
         self.remarks: list[tuple[str, str]] = []
@@ -206,6 +208,28 @@ class Interview(Measuring):
             if own is None:
                 other.made_of = solution
         return self.borrowed[solution.__name__]
+
+    @property
+    def stand_in(self) -> Function:
+        """What stands in for the reference that this is the student's own version of.
+
+        On top of it the reference, alternatives and mistakes are asked the same, one after the
+        other, and want the same of it: a function is asked for that once.
+        """
+        return self if isinstance(self.reference, type) else self._recalled
+
+    def _recalled(self, *args: object, **kwargs: object) -> Any:
+        request = requests.Call(*held(args, kwargs))
+        try:
+            key = Values((request.args, request.kwargs)).key
+        except Unfamiliar:
+            return self.ask(request)
+        if (told := self._told.get(key)) is None:
+            value = self.ask(request)
+            last = self.calls[-1]
+            self._told[key] = Reply(deepcopied(last.value), last.modified, self.warnings)
+            return value
+        return self._recorded(apart(request), replace(told, value=deepcopied(told.value)))
 
     @property
     def raised(self) -> bool:
