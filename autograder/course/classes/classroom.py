@@ -14,7 +14,6 @@ from autograder.course.graders.processes import sharing
 from autograder.course.limits import check_limits
 from autograder.course.looks_given import looks_of
 from autograder.course.release.handed_out import Release
-from autograder.course.submissions.grade import Grader
 from autograder.course.submissions.graded import Graded
 from autograder.course.submissions.grading_options import DEFAULT, GradingOptions
 from autograder.course.submissions.handed_in import Handed
@@ -54,6 +53,8 @@ def grade_class(
     width = options.width
 
     def lose(job: Job, reason: str) -> Graded:
+        from autograder.course.submissions.grade import Grader
+
         return Grader(course).lose(job, reason)
 
     with ExitStack() as stack:

@@ -10,10 +10,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from types import TracebackType
-from typing import Protocol, Self
+from typing import TYPE_CHECKING, Protocol, Self
 
-from autograder.course.submissions.graded import Graded
-from autograder.course.submissions.job import Job
+if TYPE_CHECKING:  # who starts graders has imported nothing yet
+    from autograder.course.submissions.graded import Graded
+    from autograder.course.submissions.job import Job
 
 
 class EndsGraders(Exception):

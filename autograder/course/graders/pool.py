@@ -9,18 +9,18 @@ import os
 import threading
 from concurrent.futures import BrokenExecutor, Future, ProcessPoolExecutor
 from multiprocessing import connection, get_context, parent_process
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from autograder.course.config import Course
 from autograder.course.graders.starting import warm_up
-from autograder.course.submissions.grade import Grader
 from autograder.course.submissions.graded import Graded
 from autograder.course.submissions.grading_options import DEFAULT, GradingOptions
 from autograder.course.submissions.job import Job
 from autograder.course.submissions.kept_runs import Tell
-from autograder.course.submissions.zygotes import Zygotes
-from autograder.grading import budget
 from autograder.sandbox import Isolation, probe
+
+if TYPE_CHECKING:
+    from autograder.course.submissions.grade import Grader
 
 _LONGEST = 200  # bytes of an item's name
 
@@ -99,6 +99,8 @@ class _Here:
     """What a process of the pool has loaded."""
 
     def __init__(self, isolation: Isolation, options: GradingOptions, tell: Tell) -> None:
+        from autograder.course.submissions.zygotes import Zygotes
+
         self._zygotes = Zygotes(isolation, trust=options.trust_students)
         self._options, self._tell = options, tell
         self._root = ""
@@ -106,6 +108,8 @@ class _Here:
 
     def grader(self, root: str) -> Grader:
         """Keep one course alone: its references are modules, and another's have the same names."""
+        from autograder.course.submissions.grade import Grader
+
         if self._grader is not None and root == self._root:
             return self._grader
         if self._grader is not None:
@@ -124,6 +128,7 @@ _here: _Here
 
 def _start(isolation: Isolation, options: GradingOptions, told: Any, judging: Any) -> None:
     global _here
+    from autograder.grading import budget
 
     def judged(item: str) -> None:
         if judging is not None:

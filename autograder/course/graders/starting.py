@@ -13,7 +13,13 @@ from autograder.course.files import environment
 from autograder.sandbox import probe
 from autograder.sandbox.threads import one_thread
 
-_PRELOADED = ["autograder.course.graders.pool", "autograder.algebra"]
+_PRELOADED = [
+    "autograder.course.graders.pool",
+    "autograder.course.submissions.grade",
+    "autograder.algebra.comparing.texts",
+    "autograder.algebra.deriving.judging.equation_chain",
+    "autograder.algebra.deriving.judging.indexed_chain",
+]
 _SOCKET = 107 - len("/pymp-xxxxxxxx/listener-xxxxxxxx")  # what a socket's name leaves to its folder
 
 

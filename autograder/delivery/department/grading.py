@@ -1,6 +1,6 @@
 """Grade a class and enter the scores in the gradebook, a batch at a time.
 
-What needs nbgrader is imported where it is used, while graders are at work.
+What needs nbgrader, or judges, is imported where it is used: graders are at work by then.
 """
 
 from __future__ import annotations
@@ -24,8 +24,6 @@ from autograder.course.submissions.handed_in import Handed, empty_folders, submi
 from autograder.course.submissions.records import read_grade
 from autograder.delivery.department.bar import Bar
 from autograder.delivery.nbgrader_settings import nbgrader_config
-from autograder.grading.checks import NO_GPU
-from autograder.grading.gpu import missing
 from autograder.grading.results import Grade, Status
 from autograder.sandbox.isolation import probe
 
@@ -304,10 +302,14 @@ def without_gpu(trust_students: bool) -> str:
             "CUDA needs devices and system calls that the isolation denies: --gpu runs the checks "
             "that need a GPU without isolation, and takes --trust-students as well"
         )
+    from autograder.grading.gpu import missing
+
     return missing()
 
 
 def _waits(grade: Grade | None) -> bool:
+    from autograder.grading.checks import NO_GPU
+
     items = [item for exercise in grade.exercises for item in exercise.items] if grade else []
     return any(item.note == NO_GPU for item in items)
 
