@@ -5,8 +5,8 @@ from __future__ import annotations
 import errno
 import json
 import os
+import secrets
 import stat
-import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -36,9 +36,7 @@ def write_atomically(path: Path, content: bytes, *, mode: int = 0o644) -> None:
     temporary = None
     try:
         handle, temporary = _part_of(path)
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-            os.fchmod(handle, mode)
+        _fill(handle, content, mode)
         Path(temporary).replace(path)
     except BaseException as error:  # raised again when it is tidied up
         if temporary is not None:
@@ -48,14 +46,62 @@ def write_atomically(path: Path, content: bytes, *, mode: int = 0o644) -> None:
         raise
 
 
-def _part_of(path: Path) -> tuple[int, str]:
-    """Open a file beside ``path``; nearly always the folder is there."""
-    own: dict[str, Any] = {"dir": path.parent, "prefix": f".{path.name}.", "suffix": _PART}
+def write_in_place(path: Path, content: bytes, *, mode: int) -> None:
+    """Write ``content`` to ``path`` itself, where whoever reads it sees that half of it is none.
+
+    Raises
+    ------
+    CourseError
+        As `write_atomically`.
+    """
     try:
-        return tempfile.mkstemp(**own)
+        _fill(_opened(path, os.O_TRUNC), content, mode)
+    except OSError as error:
+        raise unwritable(path.parent, error) from error
+
+
+def put_in_place(written: Path, path: Path, content: bytes, *, mode: int) -> None:
+    """Let a file that was ``written`` be ``path``, or write the same content there.
+
+    Raises
+    ------
+    CourseError
+        As `write_atomically`.
+    """
+    try:
+        try:
+            written.replace(path)
+        except FileNotFoundError:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            written.replace(path)
+    except OSError:  # it isn't there any more, or lies on another disk
+        write_atomically(path, content, mode=mode)
+        written.unlink(missing_ok=True)
+
+
+def _part_of(path: Path) -> tuple[int, str]:
+    """Open a file beside ``path``, of a name that nobody else takes."""
+    part = f"{path.parent}/.{path.name}.{secrets.token_hex(6)}{_PART}"
+    return _opened(part, os.O_EXCL), part
+
+
+def _opened(path: Path | str, how: int) -> int:
+    """Open a file to write it; nearly always its folder is there."""
+    how |= os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
+    try:
+        return os.open(path, how, 0o600)
     except FileNotFoundError:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        return tempfile.mkstemp(**own)
+        Path(path).parent.mkdir(parents=True, exist_ok=True)
+        return os.open(path, how, 0o600)
+
+
+def _fill(handle: int, content: bytes, mode: int) -> None:
+    """Write an open file, and close it."""
+    with open(handle, "wb", buffering=0) as file:
+        rest = memoryview(content)
+        while rest:
+            rest = rest[file.write(rest) :]
+        os.fchmod(handle, mode)
 
 
 def make_private(folder: Path, mode: int) -> None:

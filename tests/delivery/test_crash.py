@@ -125,7 +125,7 @@ def complete(course, seen, given):
     assert after.keys() == {handed.student for handed in submissions(course, A)}
     assert {student: after[student] for student in seen} == seen  # not run a second time
     assert [p for f in FOLDERS for p in (course.root / f).rglob("*.part")] == []
-    assert list((course.root / "records" / ".unsaved").rglob("*.json")) == []
+    assert [p for p in (course.root / "records" / ".unsaved").rglob("*") if p.is_file()] == []
     assert {student: mark.cells for student, mark in scores(course, A).items()} == given
 
 
@@ -157,9 +157,11 @@ def test_killed_at_random_moments(handed, given):
         ("autograder.delivery.nbgrader.gradebook", "_write_autograded", 3, "after"),
         ("autograder.delivery.nbgrader.gradebook", "_save_assignment", 1, "after"),
         ("autograder.delivery.nbgrader.gradebook", "_save_assignment", 2, "before"),
-        ("autograder.delivery.nbgrader.entering", "write_record", 1, "before"),
-        ("autograder.delivery.nbgrader.entering", "write_record", 2, "after"),
-        ("tempfile", "mkstemp", 4, "after"),
+        ("autograder.delivery.nbgrader.entering", "move_record", 1, "before"),
+        ("autograder.delivery.nbgrader.entering", "move_record", 2, "after"),
+        ("autograder.course.files", "_part_of", 4, "after"),
+        ("autograder.course.files", "write_in_place", 5, "after"),
+        ("autograder.delivery.nbgrader.gradebook", "move_notebook", 3, "after"),
     ],
 )
 def test_killed_at_the_worst_moments(handed, given, module, name, n, when):

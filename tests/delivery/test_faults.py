@@ -4,11 +4,11 @@ import errno
 import os
 import shutil
 import sqlite3
-import tempfile
 import time
 
 import pytest
 
+from autograder.course import files
 from autograder.course.classes.simulate import simulate
 from autograder.course.config import Course, CourseError
 from autograder.course.graders.serial import Serial
@@ -90,7 +90,7 @@ def test_a_gradebook_that_another_program_locks_is_waited_for_by_nobody(graded, 
 
 @pytest.mark.parametrize("after", [1, 6])
 def test_a_disk_that_is_full_is_said_and_made_room_on(handed, right, monkeypatch, after):
-    usual, calls = tempfile.mkstemp, []
+    usual, calls = files._opened, []
 
     def full(*args, **options):
         calls.append(args)
@@ -99,7 +99,7 @@ def test_a_disk_that_is_full_is_said_and_made_room_on(handed, right, monkeypatch
         return usual(*args, **options)
 
     with monkeypatch.context() as patched:
-        patched.setattr(tempfile, "mkstemp", full)
+        patched.setattr(files, "_opened", full)
         with pytest.raises((CourseError, OSError), match="No space left on device"):
             grade(handed)
     assert completed(handed, right)

@@ -36,7 +36,7 @@ def grade_class(
 
     A submission whose record is up to date is left out, unless they are forced; one that an
     interrupted run had graded but not saved is not run again either. The caller saves what is
-    graded, and calls ``write_record`` last.
+    graded, and calls ``move_record`` last.
 
     Parameters
     ----------

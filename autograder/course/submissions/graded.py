@@ -13,8 +13,8 @@ import msgspec
 
 from autograder.course.files import by_lines
 from autograder.course.submissions.handed_in import texts
-from autograder.course.typed_json import converted, decoded
-from autograder.grading.results import Grade
+from autograder.course.typed_json import decoded
+from autograder.grading.results import SCHEMA, Grade
 
 
 @dataclass(frozen=True)
@@ -60,14 +60,18 @@ class Graded:
         Raises
         ------
         ValueError
-            If one of them is not what it should be.
+            If the record is none of today's. The notebook is not looked into.
         """
-        data = decoded(record, dict[str, Any])
-        own = converted(data, Provenance)
-        decoded(content, _Notebook)
-        found = cls(Grade.from_json(data), content, own.texts or {}, own.key, runs or {})
+        own = decoded(record, _Beside)
+        if own.schema != SCHEMA:
+            raise ValueError(f"this is a record of schema {own.schema}, not {SCHEMA}")
+        found = cls(decoded(record, Grade), content, own.texts or {}, own.key, runs or {})
         vars(found)["record"] = record  # what it would be written as once more
         return found
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Travel between processes as what it is on disk: who saves it need not write it again."""
+        return Graded.read, (self.record, self.content, dict(self.runs))
 
     @property
     def notebook(self) -> dict[str, Any]:
@@ -101,7 +105,14 @@ class Provenance:
 
 
 @dataclass(frozen=True)
-class _Notebook:
+class _Beside(Provenance):
+    """All that a record holds beside the grade."""
+
+    schema: int = 0
+
+
+@dataclass(frozen=True)
+class WholeNotebook:
     """Of a notebook what tells that it is one: its cells are not looked into."""
 
     cells: list[msgspec.Raw]

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import Any, NotRequired, Self, TypedDict
+
+import msgspec
 
 from autograder.course.config import Course
 from autograder.course.digests import GRADING, engine_digest, hash_file, hash_of
@@ -14,9 +18,17 @@ from autograder.course.looks_given import looks_of
 from autograder.course.people.roster import Person, declared, whose_numbers
 from autograder.course.release.handed_out import Release
 from autograder.course.secret import secret_of
-from autograder.course.submissions.handed_in import MAX_BYTES, Handed, Unreadable, read_notebook
+from autograder.course.submissions.handed_in import (
+    MAX_BYTES,
+    Handed,
+    Unreadable,
+    parse_notebook,
+    read_content,
+)
 from autograder.course.typed_json import decoded
 from autograder.student.released_files import CheckFile
+
+_SMALL = 1 << 20  # bytes of a notebook without large pictures
 
 
 class Keys:
@@ -37,14 +49,12 @@ class Keys:
         That is the submission, its exercises and what they share, the released assignment, the
         engine, what the course grants these exercises and how many of them count, and its secret.
         """
-        path = handed.path
-        linked = path.is_symlink()
-        content = str(path.readlink()).encode() if linked else hash_file(path, MAX_BYTES)
+        file = _File.of(handed.path)
         if handed.assignment not in self._assignments:
             self._assignments[handed.assignment] = self._assignment(handed.assignment)
         looks = looks_of(self._course, (handed.student, *handed.team))
-        own = f"{self._numbers_of(handed)}{looks or ''}".encode()
-        return hash_of([content, own, self._assignments[handed.assignment]]).hex()
+        own = f"{self._numbers_of(handed, file)}{looks or ''}".encode()
+        return hash_of([file.digest, own, self._assignments[handed.assignment]]).hex()
 
     def _assignment(self, assignment: str) -> bytes:
         """Hash all that the submissions of an assignment have in common."""
@@ -59,17 +69,69 @@ class Keys:
             [settings, self._engine, self._secret, *map(hash_file, files_of(course, assignment))]
         )
 
-    def _numbers_of(self, handed: Handed) -> str:
+    def _numbers_of(self, handed: Handed, file: _File) -> str:
         """Return whose numbers a submission is graded with: the class list may say another's."""
         with contextlib.suppress(Unreadable):
-            notebook = read_notebook(handed.path)
-            own = (handed.student, notebook, handed.team)
+            own = (handed.student, file.notebook, handed.team)
             return whose_numbers(self._course, *own, people=self._people)[0]
         return handed.student
 
     @cached_property
     def _people(self) -> dict[str, Person]:
         return {person.id: person for person in declared(self._course)}
+
+
+class _Cell(TypedDict):
+    source: NotRequired[str | list[str]]
+
+
+class _Texts(TypedDict):
+    """Of a notebook the cells' texts."""
+
+    cells: list[_Cell]
+
+
+@dataclass(frozen=True)
+class _File:
+    """A file that was handed in, read once: by its content a grade is known again.
+
+    Attributes
+    ----------
+    digest
+        A hash of it, or what is wrong with it.
+    content
+        None where it is not read.
+    """
+
+    digest: bytes
+    content: bytes | None = None
+
+    @classmethod
+    def of(cls, path: Path) -> Self:
+        """Read it."""
+        try:
+            content = read_content(path)
+        except (Unreadable, OSError):
+            if path.is_symlink():
+                return cls(str(path.readlink()).encode())
+            return cls(hash_file(path, MAX_BYTES))
+        return cls(hashlib.sha256(content).digest(), content)
+
+    @property
+    def notebook(self) -> dict[str, Any]:
+        """What is in it, the cells' texts at least.
+
+        Raises
+        ------
+        Unreadable
+            If it is no notebook.
+        """
+        if self.content is None:
+            raise Unreadable
+        if len(self.content) < _SMALL:  # larger ones may take more than a budget allows
+            with contextlib.suppress(msgspec.MsgspecError, RecursionError):
+                return dict(msgspec.json.decode(self.content, type=_Texts))
+        return parse_notebook(self.content)
 
 
 def files_of(course: Course, assignment: str) -> list[Path]:

@@ -10,15 +10,23 @@ import contextlib
 import json
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Self, TypedDict
+from typing import Any, Self
 
 from autograder.course.config import Course
-from autograder.course.files import by_lines, make_private, write_atomically
+from autograder.course.files import (
+    by_lines,
+    make_private,
+    put_in_place,
+    write_atomically,
+    write_in_place,
+)
 from autograder.course.schemas import refuse_later
-from autograder.course.submissions.graded import Graded, Provenance, digests
+from autograder.course.submissions.graded import Graded, Provenance, WholeNotebook, digests
 from autograder.course.submissions.handed_in import Handed, Unreadable, read_notebook, texts
 from autograder.course.typed_json import converted, decoded
 from autograder.grading.results import SCHEMA, Grade
+
+_NOTEBOOK = 0o644  # mode of an autograded notebook
 
 
 @dataclass(frozen=True)
@@ -76,38 +84,58 @@ class _Scores:
     exercises: list[ScoredExercise]
 
 
-class _Unsaved(TypedDict):
-    """What was graded but isn't in the gradebook yet."""
-
-    record: dict[str, Any]
-    notebook: dict[str, Any]
-
-
 def keep(course: Course, graded: Graded) -> Path:
-    """Keep a graded submission until it is in the gradebook, whole or not at all."""
-    path = _unsaved(course, graded.grade.student, graded.grade.assignment)
-    # The two files as one: they are written down already.
-    _write(course, path, b'{"record": %b, "notebook": %b}' % (graded.record, graded.content))
-    return path
+    """Keep a graded submission until it is in the gradebook, as the files that it will be then.
+
+    Whoever finds a whole record there finds the notebook that goes with it, or has moved it.
+    """
+    record, notebook = _unsaved(course, graded.grade.student, graded.grade.assignment)
+    mode, folder = course.private
+    make_private(course.root / "records", folder)
+    record.unlink(missing_ok=True)
+    write_in_place(notebook, graded.content, mode=_NOTEBOOK)
+    write_in_place(record, graded.record, mode=mode)
+    return record
 
 
 def kept(course: Course, handed: Handed, key: str) -> Graded | None:
     """Return a submission that was graded from the same things but not saved, if there is one."""
+    record, notebook = _unsaved(course, handed.student, handed.assignment)
     try:
-        path = _unsaved(course, handed.student, handed.assignment)
-        content = decoded(path.read_bytes(), _Unsaved)
-        record = _record(content["record"], path)
-    except (OSError, ValueError):
+        own = record.read_bytes()
+        if _key_of(own, record) != key:
+            return None
+        try:
+            content = notebook.read_bytes()
+        except FileNotFoundError:
+            names = handed.student, handed.assignment
+            content = course.submission(*names, "autograded").read_bytes()
+        decoded(content, WholeNotebook)
+        return Graded.read(own, content)
+    except (OSError, ValueError):  # one of them was written when the power went
         return None
-    own = record.provenance.key
-    return Graded.of(record.grade, content["notebook"], own) if own == key else None
+
+
+def move_notebook(course: Course, graded: Graded) -> None:
+    """Let the notebook that is kept be that in autograded/."""
+    names = graded.grade.student, graded.grade.assignment
+    shown = course.submission(*names, "autograded")
+    put_in_place(_unsaved(course, *names)[1], shown, graded.content, mode=_NOTEBOOK)
+
+
+def move_record(course: Course, graded: Graded) -> None:
+    """Let the record that is kept be that of a saved submission."""
+    names = graded.grade.student, graded.grade.assignment
+    record = _unsaved(course, *names)[0]
+    put_in_place(record, course.record(*names), graded.record, mode=course.private[0])
 
 
 def write_record(course: Course, graded: Graded) -> None:
-    """Write the result record of a saved submission, whole or not at all."""
+    """Write the result record of a submission that somebody else has saved."""
     names = graded.grade.student, graded.grade.assignment
     _write(course, course.record(*names), graded.record)
-    _unsaved(course, *names).unlink(missing_ok=True)
+    for path in _unsaved(course, *names):
+        path.unlink(missing_ok=True)
 
 
 def write(course: Course, record: Record) -> None:
@@ -141,8 +169,10 @@ def changed(course: Course, graded: Graded) -> set[str]:
     return {id for id, digest in graded.texts.items() if before.get(id) != digest}
 
 
-def _unsaved(course: Course, student: str, assignment: str) -> Path:
-    return course.root / "records" / ".unsaved" / student / f"{assignment}.json"
+def _unsaved(course: Course, student: str, assignment: str) -> tuple[Path, Path]:
+    """Return where record and notebook are until they are saved."""
+    folder = f"{course.root}/records/.unsaved/{assignment}"
+    return Path(f"{folder}/{student}.json"), Path(f"{folder}/{student}.ipynb")
 
 
 def reopen(course: Course, handed: Handed) -> None:
@@ -201,8 +231,12 @@ def recorded_key(course: Course, handed: Handed) -> str:
     """Return the key of the record that is there, or an empty text."""
     path = course.record(handed.student, handed.assignment)
     try:
-        read = decoded(path.read_bytes(), _Key)
+        return _key_of(path.read_bytes(), path)
     except (OSError, ValueError):
         return ""
+
+
+def _key_of(content: bytes, path: Path) -> str:
+    read = decoded(content, _Key)
     refuse_later(read.schema, SCHEMA, path)
     return read.key

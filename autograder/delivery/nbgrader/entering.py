@@ -12,7 +12,7 @@ from autograder.course.people.roster import declared
 from autograder.course.release.handed_out import Release
 from autograder.course.submissions.graded import Graded
 from autograder.course.submissions.handed_in import Handed
-from autograder.course.submissions.records import read_scores, reopen, write_record
+from autograder.course.submissions.records import move_record, read_scores, reopen
 from autograder.delivery.nbgrader import gradebook, people
 from autograder.delivery.nbgrader.agreement import unlike
 from autograder.delivery.nbgrader.marks import engine_scores
@@ -49,4 +49,4 @@ def save(course: Course, batch: Sequence[Graded]) -> None:
     if batch:
         gradebook.save(course, batch)
     for graded in batch:
-        write_record(course, graded)
+        move_record(course, graded)

@@ -21,7 +21,7 @@ from sqlalchemy import insert
 from autograder.course.config import Course, CourseError
 from autograder.course.files import write_atomically
 from autograder.course.submissions.graded import Graded, digests
-from autograder.course.submissions.records import changed
+from autograder.course.submissions.records import changed, move_notebook
 from autograder.delivery.nbgrader.database import open_gradebook, small_text, submitted_at, zoned
 from autograder.delivery.nbgrader.extensions import extensions
 from autograder.delivery.nbgrader.marks import owner
@@ -124,10 +124,8 @@ def save(course: Course, batch: Sequence[Graded]) -> None:
 
 def _write_autograded(course: Course, graded: Graded) -> None:
     """Write the autograded notebook, and the two files nbgrader releases feedback by."""
-    names = graded.grade.student, graded.grade.assignment
-    folder = course.submission(*names, "autograded").parent
-    write_atomically(folder / f"{names[1]}.ipynb", graded.content)
-    keep_hand_in_s_files(course, *names)
+    move_notebook(course, graded)
+    keep_hand_in_s_files(course, graded.grade.student, graded.grade.assignment)
 
 
 def keep_hand_in_s_files(course: Course, student: str, assignment: str) -> None:
