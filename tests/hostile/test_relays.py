@@ -2,7 +2,6 @@
 
 import pickle
 import shutil
-import zlib
 from dataclasses import replace
 
 import pytest
@@ -167,11 +166,11 @@ class Bomb:
 def test_a_pickle_runs_where_pickles_are_read():
     """The control of the next one: so grades came before."""
     with pytest.raises(SystemExit):
-        pickle.loads(zlib.decompress(zlib.compress(pickle.dumps(Bomb()))))
+        pickle.loads(pickle.dumps(Bomb()))
 
 
 FORGED = {
-    "a pickle": zlib.compress(pickle.dumps(Bomb())),
+    "a pickle": pickle.dumps(Bomb()),
     "nothing": b"",
     "a short seal": b"x",
     "a seal alone": b"x" * 32,
@@ -205,14 +204,6 @@ def sealed(body):
 def test_what_is_sealed_and_no_grade_is_none(body):
     with pytest.raises((ValueError, RecursionError)):
         unpacked_grades(sealed(body), KEY)
-
-
-def test_a_grade_that_unpacks_without_end_is_stopped(monkeypatch):
-    from autograder.course.graders import messages
-
-    monkeypatch.setattr(messages, "_LARGEST", 1 << 16)
-    with pytest.raises(Forged, match="too large"):
-        unpacked_grades(sealed(bytes(1 << 20)), KEY)
 
 
 OPEN = ["tcp://10.0.0.1:1", "tcp://example.org:1", "tcp://0.0.0.0:1", "tcp://127.0.0.1.nip.io:1"]

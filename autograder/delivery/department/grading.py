@@ -28,8 +28,8 @@ from autograder.grading.results import Grade, Status
 from autograder.sandbox.isolation import probe
 
 #: So many submissions are entered in one transaction; until then records/.unsaved/ has them.
-BATCH = 48
-_LARGEST = 4  # such batches at once, where more come than are saved: a transaction costs by itself
+BATCH = 96
+_LARGEST = 2  # such batches at once, where more come than are saved: a transaction costs by itself
 
 
 class NothingToGrade(CourseError):
