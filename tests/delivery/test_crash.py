@@ -160,7 +160,7 @@ def test_killed_at_random_moments(handed, given):
         ("autograder.delivery.nbgrader.entering", "move_record", 1, "before"),
         ("autograder.delivery.nbgrader.entering", "move_record", 2, "after"),
         ("autograder.course.files", "_part_of", 4, "after"),
-        ("autograder.course.files", "write_in_place", 5, "after"),
+        ("autograder.course.submissions.records", "write_in_place", 5, "after"),
         ("autograder.delivery.nbgrader.gradebook", "move_notebook", 3, "after"),
     ],
 )
