@@ -25,9 +25,11 @@ _SLOW = {
     **{"sympy": "sympy", "torch": "torch"},
 }
 # What of torch imports its compiler when it is used first, where it isn't the text of a string.
+# So do tensors without numbers, with which a check's `outline` counts.
 _COMPILES = re.compile(
     r"(?<!['\"])\b(?:_dynamo|checkpoint\w*|compile|cond|FakeTensor\w*|flex_\w+|functorch|optim"
-    r"|func(?!(?:\.|[ \t]+import[ \t]+)(?:functional_call|stack_module_state)\b)|while_loop)\b"
+    r"|func(?!(?:\.|[ \t]+import[ \t]+)(?:functional_call|stack_module_state)\b)|outline"
+    r"|while_loop)\b"
 )
 _IMPORT = re.compile(r"(?:^|[;:])[ \t]*(?:import[ \t]+([^\n;#]+)|from[ \t]+(\w+))", re.M)
 _MODULE = re.compile(r"(?:^|,)\s*(\w+)")
