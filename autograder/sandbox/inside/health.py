@@ -38,7 +38,11 @@ _REACHING = {
     *("compile", "delattr", "eval", "exec", "get_ipython", "modules", "setattr", "setprofile"),
     *("setrecursionlimit", "settrace", "vars"),
 }
-_LOOKED_AT = {dis.opmap[name] for name in ("STORE_ATTR", "DELETE_ATTR", "IMPORT_NAME")}
+_IMPORT, _CACHE = dis.opmap["IMPORT_NAME"], dis.opmap.get("CACHE")
+_ASSIGNS = {dis.opmap["STORE_ATTR"], dis.opmap["DELETE_ATTR"]}
+_LOOKED_AT = {_IMPORT, *_ASSIGNS}
+#: What puts one local variable on the stack: later versions of Python have several.
+_LOADS = {code for name, code in dis.opmap.items() if name.count("LOAD_FAST") == 1}
 
 
 def may_damage(code: types.CodeType) -> bool:
@@ -63,15 +67,19 @@ def may_damage(code: types.CodeType) -> bool:
 
 def _assigns_or_imports(code: types.CodeType) -> bool:
     """Look for an attribute of anything but ``self``, and for a module that isn't known."""
-    own = code.co_varnames[0] if code.co_argcount else None
-    owner: Any = None  # what was put on the stack last
-    for step in dis.get_instructions(code):
-        if step.opname == "IMPORT_NAME" and step.argval.partition(".")[0] not in _HARMLESS:
+    of_self = False  # was the first argument put on the stack last?
+    argument = 0
+    for step, low in zip(code.co_code[::2], code.co_code[1::2], strict=True):
+        argument = argument << 8 | low
+        if step == dis.EXTENDED_ARG:
+            continue
+        if step == _IMPORT and code.co_names[argument].partition(".")[0] not in _HARMLESS:
             return True
-        if step.opname in ("STORE_ATTR", "DELETE_ATTR") and (own is None or owner != own):
+        if step in _ASSIGNS and not of_self:
             return True
-        fast = step.opname.startswith("LOAD_FAST")
-        owner = step.argval if fast and isinstance(step.argval, str) else None
+        if step != _CACHE:
+            of_self = step in _LOADS and argument == 0 and code.co_argcount > 0
+        argument = 0
     return False
 
 
