@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from autograder.exercise import Exercise
+from autograder.exercise.words.carried_source import all_carried
 from autograder.exercise.words.checked import Carried
 from autograder.exercise.words.given import hands_over
 from autograder.grading.as_references import AsReferences
@@ -92,7 +93,7 @@ class OneExercise:
         if exercise is None:
             return
         with self._withholding():
-            names = [part.name for part in exercise.parts if not part.manual]
+            names = self._names
             values = {**cells.read_all(names), **self._left}
             for name in names:
                 if name not in values:
@@ -108,7 +109,21 @@ class OneExercise:
                 if exercise.carried and any(map(_may_follow, self._items.values())):
                     self._values, self._judged = values, grading
             if exercise.solutions:
-                cells.keep(number, exercise.solutions)
+                cells.keep(number, exercise.solutions, self._used)
+
+    def ahead(self, cells: Cells, number: int) -> None:
+        """Say what `read` will ask for: so the cell that runs next answers it as well."""
+        if self.exercise is not None:
+            cells.ahead(number, self._names, self.exercise.solutions, self._used)
+
+    @property
+    def _names(self) -> list[str]:
+        parts = self.exercise.parts if self.exercise else ()
+        return [part.name for part in parts if not part.manual]
+
+    @property
+    def _used(self) -> list[str]:
+        return [one.name for one in all_carried(self.carried)]
 
     def _judge(self, grading: PartsGrading, values: Mapping[str, Any]) -> None:
         def read(name: str) -> Any:

@@ -60,8 +60,16 @@ class Cells(Protocol):
     def read_all(self, names: Iterable[str]) -> dict[str, Any]:
         """Return what can be read at once: all of these variables that there are, or none."""
 
-    def keep(self, number: int, names: Iterable[str]) -> None:
-        """Keep the notebook as it is before cell ``number``, for calls of these functions."""
+    def keep(self, number: int, names: Iterable[str], used: Iterable[str] = ()) -> None:
+        """Keep the notebook as it is before cell ``number``, for calls of these functions.
+
+        Of them, and of those ``used``, it is noted whether they are lacking there.
+        """
+
+    def ahead(
+        self, number: int, names: Iterable[str], functions: Iterable[str], used: Iterable[str]
+    ) -> None:
+        """Say what is read and kept before cell ``number``, as soon as the next cell has run."""
 
     def settle(self, number: int = 0) -> None:
         """Let nothing that an exercise has done to Python reach the next one, from a cell on."""

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import partial
 from typing import Any, TypeVar
 
+from autograder.grading.along import Along
 from autograder.grading.history import History
 from autograder.grading.replica import Replica, healthy
 from autograder.grading.time_left import TimeLeft
 from autograder.sandbox import Session, StudentError, Zygote
-from autograder.sandbox.replies import State
+from autograder.sandbox.replies import Kept, State
+from autograder.sandbox.wire.requests import Keep, ReadAll
 
 _Given = TypeVar("_Given")
 
@@ -44,7 +47,12 @@ class Replicas:
         self.limits = zygote.limits
         self._history = History()
         self._cells, self._calls = Replica(), Replica()
-        self._kept: dict[int, Session] = {}  # after which cell one can turn back to that
+        self._kept: dict[float, Session] = {}  # after which cell one can turn back to that
+        self._told: dict[
+            float, tuple[set[str], Collection[str]]
+        ] = {}  # and lacked
+        self._along = Along()
+        self._doubtful: Session | None = None  # answered calls, and was not looked at since
         self._at: int | None = None  # to which of them calls were turned last, by `turned`
         self._reached = 0  # up to which cell what calls use was kept when cells were run again
         self._until = math.inf  # cells from here on are not there for calls
@@ -105,6 +113,42 @@ class Replicas:
             # The other process has run it as well; one that merely hung does it no harm.
             for each in (self._cells, self._calls) if spoiled else (replica,):
                 self._end(each)
+
+    def _said(self, request: ReadAll | Keep) -> Any:
+        """Return what was said to this along with the last cell; None where it has to be asked."""
+        session = self._cells.session
+        return self._along.said(request) if session and session.alive else None
+
+    def _keep(
+        self, replica: Replica, number: int, names: Iterable[str], used: Iterable[str] = ()
+    ) -> None:
+        request = Keep(str(number), [*names], [*used])
+        with contextlib.suppress(StudentError):
+            self._time.within(LEAST)
+            session = self._ready(replica)
+            said = self._said(request) if replica is self._cells else None
+            kept = session.keep(request) if said is None else Kept.said(said)
+            if kept.kept:
+                self._kept[number] = session
+                self._told[number] = {*request.names, *request.used}, kept.lacking
+
+    def kept(self, number: float) -> bool:
+        """Say whether `turn_back` can do without running the cells before ``number`` again."""
+        session = self._kept.get(number)
+        return session is not None and session in (self._cells.session, self._calls.session)
+
+    def _look(self) -> None:
+        """End the process for calls if it isn't well after those of an exercise."""
+        if (session := self._doubtful) and session is self._calls.session and session.alive:
+            self._well(session, self._state(session))
+
+    def _well(self, session: Session, state: State) -> bool:
+        """Tell whether a process goes on; one that calls have left unwell is ended."""
+        doubtful, self._doubtful = self._doubtful is session, None
+        if doubtful and not (state.healthy and state.alone):
+            self._end(self._calls)
+            return False
+        return True
 
     def _complete(self, replica: Replica, session: Session) -> None:
         """Define what calls have besides the notebook."""

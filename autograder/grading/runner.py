@@ -20,12 +20,12 @@ from typing import Any
 from autograder.grading.history import DAMAGED, FULL, Cell, History
 from autograder.grading.phases import NOTHING, Calls, Functions
 from autograder.grading.replica import Replica
-from autograder.grading.replicas import LEAST, Replicas
+from autograder.grading.replicas import Replicas
 from autograder.grading.runs import Run, Runs, found_or_made, key_of
 from autograder.grading.time_left import TimeLeft
 from autograder.grading.turned_back import TurnedBack
 from autograder.sandbox import CellRun, Reply, StudentError, Zygote, outputs
-from autograder.sandbox.wire.requests import OfCalls, Time
+from autograder.sandbox.wire.requests import OfCalls, ReadAll, Time
 
 _ENDS = ("timeout", "died", "protocol")  # with these a process is over
 _CELLS = 5000  # of code, in a notebook: none that a course hands out has a tenth of it
@@ -59,7 +59,7 @@ class Runner(Replicas):
         self._wanted: Mapping[int, Collection[str]] = {}  # what `before` is asked for
         self._keeping: Mapping[int, Collection[str]] = {}  # what is kept when cells are run again
         self._over = False  # no cell is run any more
-        self._called = False  # since the process for calls was last found healthy
+        self._called = False  # since calls were settled last
         self._earlier: dict[tuple[object, ...], Runner] = {}  # for calls of what was before a cell
 
     def __enter__(self) -> Runner:
@@ -87,6 +87,7 @@ class Runner(Replicas):
         most = self._zygote.limits.notebook_bytes
         room = min(self.limits.output_bytes, max(0, most - self._shown))
         self._cells_run += 1
+        along = self._along.take()
         try:
             if self._cells_run > _CELLS:
                 raise StudentError("timeout", f"the notebook has more than {_CELLS} cells of code")
@@ -99,10 +100,12 @@ class Runner(Replicas):
                     output_bytes=room,
                     own=own,
                     aside=aside,
+                    along=along,
                 ),
             )
         except StudentError as error:
             return CellRun(outputs=[], error=error, unchanged=own)
+        self._along.answered(along, run.along)
         self._shown += outputs.size(run.outputs)
         if self._shown > most:
             run = replace(run, outputs=[FULL])
@@ -114,30 +117,25 @@ class Runner(Replicas):
                 return replace(run, outputs=[*run.outputs, DAMAGED])
         return run
 
-    def keep(self, number: int, names: Iterable[str]) -> None:
+    def ahead(
+        self, number: int, names: Iterable[str], functions: Iterable[str], used: Iterable[str]
+    ) -> None:
+        """Say what is read and kept before cell ``number``, as soon as the next cell has run."""
+        self._along.ask(number, names, functions, used)
+
+    def keep(self, number: int, names: Iterable[str], used: Iterable[str] = ()) -> None:
         """Keep the notebook as it is before cell ``number``, for calls of these functions.
 
         That saves running the cells again; `turn_back` does without where it can't be kept.
         """
-        self._keep(self._cells, number, names)
-
-    def _keep(self, replica: Replica, number: int, names: Iterable[str]) -> None:
-        with contextlib.suppress(StudentError):
-            self._time.within(LEAST)
-            session = self._ready(replica)
-            if session.keep(str(number), names):
-                self._kept[number] = session
-
-    def kept(self, number: int) -> bool:
-        """Say whether `turn_back` can do without running the cells before ``number`` again."""
-        session = self._kept.get(number)
-        return session is not None and session in (self._cells.session, self._calls.session)
+        self._keep(self._cells, number, names, used)
 
     def turn_back(self, number: int) -> None:
         """Make calls from now on as if no cell from ``number`` on had been run."""
         self._at = None
         if self._recalled(number):
             return
+        self._look()
         if self._calls.last >= number:
             self._end(self._calls)
         elif (session := self._calls.session) and session in self._kept.values():
@@ -152,8 +150,13 @@ class Runner(Replicas):
             self._cells, self._calls = Replica(), self._cells
         with contextlib.suppress(StudentError):
             if number in self._keeping and not self.kept(number):
+                self._look()
                 self._reach(number)
-            return self.kept(number) and self._kept[number].recall(str(number))
+            if not self.kept(number):
+                return False
+            session = self._kept[number]
+            back, state = session.recall(str(number))
+            return self._well(session, state) and back
         return False
 
     def _reach(self, number: int) -> None:
@@ -161,7 +164,8 @@ class Runner(Replicas):
         session, last = self._calls.session, self._reached
         if number <= last:  # it can't be kept
             return
-        if not (session and self.kept(last) and session.recall(str(last)) and session.recall()):
+        turns = session and self.kept(last) and session.recall(str(last))[0]
+        if not (session and turns and session.recall()[0]):
             self._end(self._calls)
         for place in sorted(self._keeping):
             if self._reached < place <= number:
@@ -208,6 +212,12 @@ class Runner(Replicas):
 
     def lacking(self, names: Collection[str]) -> list[str]:
         """Return which of these functions are not there, or were left as they were handed out."""
+        number = self._until
+        if self.kept(number) and not self._supplied:  # said when that was kept
+            told, lacking = self._told[number]
+            if {*names} <= {*told}:
+                return [name for name in names if name in lacking]
+        self._look()
         try:
             return self._asked(self._calls, lambda session: session.lacking(names))
         except StudentError:
@@ -235,6 +245,8 @@ class Runner(Replicas):
         wanted = list(names)
         if not wanted:
             return {}
+        if isinstance(said := self._said(ReadAll(wanted)), dict):
+            return said
         try:
             return self._asked(
                 self._cells, lambda session: session.read_all(wanted, seconds=self._for_call())
@@ -250,6 +262,7 @@ class Runner(Replicas):
         StudentError, WireError
             As `Session` does; also if the time of the whole notebook is over.
         """
+        self._look()
         self._called = True
         return self._asked(
             self._calls,
@@ -305,12 +318,12 @@ class Runner(Replicas):
                 each.abandon()
 
     def settle(self, number: int = 0) -> None:
-        """Let nothing that an exercise has done to Python reach the next one, from a cell on."""
-        calls = self._calls.session
-        if self._called and calls and calls.alive:
-            now = self._state(calls)
-            if not (now.healthy and now.alone):
-                self._end(self._calls)
+        """Let nothing that an exercise has done to Python reach the next one, from a cell on.
+
+        The process for calls is looked at when it is needed again: turned back, it tells by itself.
+        """
+        if self._called:
+            self._doubtful = self._calls.session
         self._called = False
         for earlier in self._earlier.values():
             earlier.settle()

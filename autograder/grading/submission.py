@@ -158,6 +158,7 @@ def _answered(
     cells: list[dict[str, Any]] = []
     checks: dict[str, dict[str, Any]] = {}
     left_over = LeftOver(m.exercise for m in exercises.values() if m.exercise)
+    followed = _followed_by_checks(run.notebook)
     for number, released in enumerate(run.notebook["cells"], 1):
         cell = dict(released)
         name = grade_id(cell)
@@ -176,6 +177,9 @@ def _answered(
                 one = exercises.get(id)
                 if one:
                     runner.settle(number)
+                if check := followed.get(number):
+                    place, checked = check
+                    exercises[checked].ahead(runner, place)
                 ran = left_over.run(runner, cell["source"], number, id if one else "")
                 cell["outputs"] = ran.outputs
                 if ran.error and one:
@@ -187,6 +191,19 @@ def _answered(
         exercises[id].read(runner)
     runner.settle(len(cells) + 1)
     return cells, checks
+
+
+def _followed_by_checks(notebook: Notebook) -> dict[int, tuple[int, str]]:
+    """Return by the numbers of cells, behind which no other runs before a check cell, that one."""
+    found: dict[int, tuple[int, str]] = {}
+    last = 0
+    for number, cell in enumerate(notebook["cells"], 1):
+        name = grade_id(cell)
+        if name.startswith(CHECK):
+            found[last], last = (number, name.removeprefix(CHECK)), 0
+        elif cell["cell_type"] == "code" and not tagged(cell):
+            last = number
+    return found
 
 
 def _first(notebook: Notebook, exercises: Mapping[str, OneExercise]) -> dict[str, int]:

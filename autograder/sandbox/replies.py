@@ -1,8 +1,8 @@
 """What the grader grants a session, and what it gets from one."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, Self
 
 from autograder.sandbox.wire import WireError
 from autograder.student.travelling import READABLE
@@ -116,6 +116,8 @@ class CellRun:
         Whether no thread runs on, as the process says.
     unchanged : collection of str
         Which of the names that were asked about it has given no value, as the process says.
+    along : list
+        What was asked along with it, in the same order; empty where it has to be asked by itself.
     """
 
     outputs: list[dict[str, Any]]
@@ -123,6 +125,7 @@ class CellRun:
     healthy: bool = True
     alone: bool = True
     unchanged: Collection[str] = ()
+    along: Sequence[Any] = ()
 
 
 class State(NamedTuple):
@@ -130,6 +133,24 @@ class State(NamedTuple):
 
     healthy: bool
     alone: bool
+
+
+class Kept(NamedTuple):
+    """Whether the notebook was kept for calls, and which functions it lacked, as it says itself.
+
+    It can be if nothing that these functions use can be changed but by its name.
+    """
+
+    kept: bool
+    lacking: Collection[str] = ()
+
+    @classmethod
+    def said(cls, value: object) -> Self:
+        """Return what a process says about it."""
+        said = value if isinstance(value, dict) else {}
+        lacking = said.get("lacking")
+        names = lacking if isinstance(lacking, list) else ()
+        return cls(said.get("kept") is True, {name for name in names if type(name) is str})
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 """The grader's side of a session, in which a student's code runs."""
 
 import contextlib
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Self
 
@@ -13,6 +13,7 @@ from autograder.sandbox.isolation import SandboxError
 from autograder.sandbox.replies import (
     CONTROL_SECONDS,
     CellRun,
+    Kept,
     Reply,
     State,
     StudentError,
@@ -89,6 +90,7 @@ class Session:
         output_bytes: int | None = None,
         own: Collection[str] = (),
         aside: Collection[str] = (),
+        along: Sequence[requests.OfProcess] = (),
     ) -> CellRun:
         """Run a cell.
 
@@ -106,6 +108,8 @@ class Session:
             Names of which is told whether the cell has given them a value.
         aside : collection of str
             Those among them that it neither uses nor may find: so the same value is seen as well.
+        along
+            What is asked as soon as it has run, for which no other message is needed then.
 
         Returns
         -------
@@ -117,17 +121,19 @@ class Session:
         self._cells[number] = source.splitlines()
         seconds = self._limits.cell_seconds if seconds is None else seconds
         room = self._limits.output_bytes if output_bytes is None else output_bytes
-        names = [*own], [*aside]
-        request = requests.Execute(_encodable(source), number, seconds, room, *names)
+        more = [*own], [*aside], [requests.as_message(each) for each in along]
+        request = requests.Execute(_encodable(source), number, seconds, room, *more)
         message = requests.as_message(request)
-        max_payload = room + _MAX_IMAGE_AND_TRACEBACK
+        max_payload = room + _MAX_IMAGE_AND_TRACEBACK + requests.ALONG
         try:
             reply = self._conversation.ask(subject, seconds, max_payload, message)
             try:
                 shown = outputs.clean(reply.get("outputs"), number)
                 error = reported(reply.get("error"), subject)
                 unchanged = {*own} & {*named(reply.get("unchanged"))}
-                return CellRun(shown, error, *_state(reply), unchanged)
+                found = reply.get("along")
+                answered = found if type(found) is list and len(found) == len(along) else []
+                return CellRun(shown, error, *_state(reply), unchanged, answered)
             except WireError as error:
                 raise self._conversation.violated(subject, error) from None
         except StudentError as error:
@@ -207,16 +213,23 @@ class Session:
                 return self._between(WatchMemory, MostMemory, name, request, seconds)
         return self._answered(name, request, seconds)
 
-    def keep(self, snapshot: str, names: Iterable[str]) -> bool:
-        """Keep the notebook as it is now, and say whether calls can be turned back to it.
+    def keep(self, request: requests.Keep) -> Kept:
+        """Keep the notebook as it is now."""
+        return Kept.said(self._of_notebook("is", request))
 
-        They can if nothing that these functions use can be changed but by its name.
+    def recall(self, snapshot: str = "") -> tuple[bool, State]:
+        """Turn back to what was kept; else to the last cell.
+
+        Returns
+        -------
+        bool
+            Whether that was possible.
+        State
+            How the process is.
         """
-        return self._of_notebook("is", requests.Keep(snapshot, list(names))) is True
-
-    def recall(self, snapshot: str = "") -> bool:
-        """Turn back to what was kept, and say whether that was possible; else to the last cell."""
-        return self._of_notebook("is", requests.Recall(snapshot)) is True
+        said = self._of_notebook("is", requests.Recall(snapshot))
+        said = said if isinstance(said, dict) else {}
+        return said.get("back") is True, _state(said)
 
     def lacking(self, names: Iterable[str]) -> list[str]:
         """Return which of these functions are not there, or were left as they were handed out."""

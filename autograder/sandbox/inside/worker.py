@@ -12,7 +12,7 @@ import mmap
 import socket
 import sys
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -138,12 +138,14 @@ class Worker:
                 there = self._namespace.keys() & request.names
                 return {"value": {name: self._namespace[name] for name in there}}
             case requests.Keep():
-                return {"value": self._snapshots.keep(request.snapshot, request.names)}
+                kept = self._snapshots.keep(request.snapshot, request.names)
+                lacking = self._lacking([*request.names, *request.used])
+                return {"value": {"kept": kept, "lacking": lacking}}
             case requests.Recall():
-                return {"value": self._snapshots.recall(request.snapshot)}
+                back = self._snapshots.recall(request.snapshot)
+                return {"value": {"back": back} | self._state()}
             case requests.Lacking():
-                missing = (n for n in request.names if unwritten(self._namespace.get(n)))
-                return {"value": list(missing)}
+                return {"value": self._lacking(request.names)}
             case requests.Supply():
                 made, note = defined(request.name, request.source), self._supplied.add
                 self._namespace[request.name] = noting(made, partial(note, request.name))
@@ -156,6 +158,9 @@ class Worker:
                 return {"value": self._benched(message, request)}
             case _:
                 return self._answered(message, request)
+
+    def _lacking(self, names: Iterable[str]) -> list[str]:
+        return [name for name in names if unwritten(self._namespace.get(name))]
 
     def _answered(self, message: dict[str, Any], request: requests.Request) -> dict[str, Any]:
         """Do what is asked of a function or an object."""
@@ -217,7 +222,17 @@ class Worker:
         ]
         for name in before.keys() & request.aside:
             names.setdefault(name, before[name])
-        return failure | {"outputs": outputs, "unchanged": same} | self._state()
+        done = failure | {"outputs": outputs, "unchanged": same} | self._state()
+        return done | {"along": self._along(request.along)}
+
+    def _along(self, messages: Iterable[Mapping[str, Any]]) -> list[Any]:
+        """Return what is asked along with a cell; nothing where it has to be asked by itself."""
+        try:
+            found = [self._do({**message})["value"] for message in messages]
+            header, buffers = encode_parts([found]) if found else (b"", [])
+        except BaseException:  # whatever the student's objects do: the cell itself has run
+            return []
+        return found if len(header) + sum(map(len, buffers)) <= requests.ALONG else []
 
     def _state(self) -> dict[str, Any]:
         healthy = self._health.intact(closely=self._shell.damaging)

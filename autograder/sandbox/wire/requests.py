@@ -180,6 +180,9 @@ class Execute:
         Names of which is told whether the cell has given them a value.
     aside
         Those among them that are not there while it runs, so that the same value is seen as well.
+    along
+        What is asked as soon as it has run, as messages: it is answered in the same reply, unless
+        that is more than `ALONG`.
     """
 
     source: str
@@ -188,6 +191,7 @@ class Execute:
     output_bytes: int
     own: Sequence[str] = ()
     aside: Sequence[str] = ()
+    along: Sequence[Mapping[str, Any]] = ()
 
 
 @dataclass(frozen=True)
@@ -211,15 +215,22 @@ class ReadAll:
 
 @dataclass(frozen=True)
 class Keep:
-    """Keep the notebook as it is, for calls of these functions."""
+    """Keep the notebook as it is, for calls of these functions.
+
+    Attributes
+    ----------
+    used
+        Functions of which, and of those, it is told whether the notebook lacks them.
+    """
 
     snapshot: str
     names: Sequence[str]
+    used: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
 class Recall:
-    """Turn back to what was kept."""
+    """Turn back to what was kept, and say how the process is."""
 
     snapshot: str
 
@@ -243,6 +254,9 @@ class Supply:
 class Supplied:
     """Return which of those were called since this was asked last."""
 
+
+#: Bytes of what is answered along with a cell.
+ALONG = 1 << 15
 
 #: What can be asked while functions are called.
 OfCalls = Request | Bench
