@@ -13,7 +13,7 @@ from autograder.grading.history import History
 from autograder.grading.replica import Replica, healthy
 from autograder.grading.time_left import TimeLeft
 from autograder.sandbox import Session, StudentError, Zygote
-from autograder.sandbox.replies import Kept, State
+from autograder.sandbox.replies import Moment, State
 from autograder.sandbox.wire.requests import Keep, ReadAll
 
 _Given = TypeVar("_Given")
@@ -48,9 +48,7 @@ class Replicas:
         self._history = History()
         self._cells, self._calls = Replica(), Replica()
         self._kept: dict[float, Session] = {}  # after which cell one can turn back to that
-        self._told: dict[
-            float, tuple[set[str], Collection[str]]
-        ] = {}  # and lacked
+        self._told: dict[float, tuple[set[str], Collection[str]]] = {}  # and lacked
         self._along = Along()
         self._doubtful: Session | None = None  # answered calls, and was not looked at since
         self._at: int | None = None  # to which of them calls were turned last, by `turned`
@@ -127,7 +125,7 @@ class Replicas:
             self._time.within(LEAST)
             session = self._ready(replica)
             said = self._said(request) if replica is self._cells else None
-            kept = session.keep(request) if said is None else Kept.said(said)
+            kept = session.keep(request) if said is None else Moment.said(said)
             if kept.kept:
                 self._kept[number] = session
                 self._told[number] = {*request.names, *request.used}, kept.lacking

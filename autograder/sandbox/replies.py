@@ -135,7 +135,7 @@ class State(NamedTuple):
     alone: bool
 
 
-class Kept(NamedTuple):
+class Moment(NamedTuple):
     """Whether the notebook was kept for calls, and which functions it lacked, as it says itself.
 
     It can be if nothing that these functions use can be changed but by its name.

@@ -13,7 +13,7 @@ from autograder.sandbox.isolation import SandboxError
 from autograder.sandbox.replies import (
     CONTROL_SECONDS,
     CellRun,
-    Kept,
+    Moment,
     Reply,
     State,
     StudentError,
@@ -213,9 +213,9 @@ class Session:
                 return self._between(WatchMemory, MostMemory, name, request, seconds)
         return self._answered(name, request, seconds)
 
-    def keep(self, request: requests.Keep) -> Kept:
+    def keep(self, request: requests.Keep) -> Moment:
         """Keep the notebook as it is now."""
-        return Kept.said(self._of_notebook("is", request))
+        return Moment.said(self._of_notebook("is", request))
 
     def recall(self, snapshot: str = "") -> tuple[bool, State]:
         """Turn back to what was kept; else to the last cell.
