@@ -11,7 +11,7 @@ LONGEST = 2000  # characters
 
 _SHORT = reprlib.Repr()
 _SHORT.maxlevel, _SHORT.maxdict, _SHORT.maxstring, _SHORT.maxother = 3, 20, 200, 80
-_SHORT.maxlist = _SHORT.maxtuple = 30
+_SHORT.maxlist = _SHORT.maxtuple = _MOST = 30
 
 
 def as_written(raw: object) -> str:
@@ -40,16 +40,21 @@ def _numbers(raw: object) -> str:
     if isinstance(raw, np.ndarray):
         ends = 3 if raw.ndim < 4 else 1  # of each axis: the product of all of them is written
         return np.array2string(raw, separator=", ", threshold=200, precision=6, edgeitems=ends)
-    text = _number(raw) if isinstance(raw, float) else _SHORT.repr(_rounded(raw, 3))
+    text = _number(raw) if isinstance(raw, float) else _short(raw, _SHORT.maxlevel)
     return text.replace("], [", "],\n [")
 
 
-def _rounded(raw: object, depth: int) -> Any:
-    """Leave out digits that nobody wrote, in the first entries of lists of lists."""
-    if isinstance(raw, list | tuple) and depth:
-        entries = [_rounded(entry, depth - 1) for entry in raw[:31]]
-        return tuple(entries) if isinstance(raw, tuple) else entries
-    return float(_number(raw)) if isinstance(raw, float) else raw
+def _short(raw: object, level: int) -> str:
+    """Write lists of lists without digits that nobody wrote, and no further than is read."""
+    if isinstance(raw, float):
+        return repr(float(f"{raw:.6g}"))
+    if not isinstance(raw, list | tuple) or not raw or not level:
+        return _SHORT.repr1(raw, level)
+    entries = [_short(entry, level - 1) for entry in raw[:_MOST]]
+    entries += ["..."] * (len(raw) > _MOST)
+    if isinstance(raw, list):
+        return f"[{', '.join(entries)}]"
+    return f"({', '.join(entries)}{',' * (len(raw) == 1)})"
 
 
 def _number(value: float) -> str:

@@ -116,6 +116,8 @@ class Part:
 
     Attributes
     ----------
+    name
+        The variable in which the student leaves the answer.
     carry_if
         May a wrong answer be carried forward?  Called with the answer as read; without it
         every readable answer is.
@@ -132,14 +134,11 @@ class Part:
     alternatives: list[Function] = field(default_factory=list)
     restatements: list[Function] = field(default_factory=list)
     samples: list[Sample] = field(default_factory=list)
+    name: str = field(init=False)
 
     def __post_init__(self) -> None:
+        self.name = self.compute.__name__
         self.misconceptions += map(Misconception, self.answer.mistakes(self.compute))
-
-    @property
-    def name(self) -> str:
-        """The variable in which the student leaves the answer."""
-        return self.compute.__name__
 
     @property
     def rubric(self) -> str:
