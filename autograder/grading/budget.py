@@ -7,13 +7,12 @@ kernel ends the process. Then the process that takes its place bars the item.
 
 from __future__ import annotations
 
-import contextlib
 import os
 import resource
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from types import FrameType
 from typing import TypeVar
 
@@ -131,14 +130,24 @@ def judging(item: str, work: Callable[[], Result]) -> Result:
 
     What can't be stopped in time ends the process, where that is allowed.
     """
-    with contextlib.ExitStack() as limits:
-        limits.enter_context(_soft(resource.RLIMIT_AS, _mapped() + MEMORY))
-        if _tell:
-            last = int(time.process_time() + SECONDS + _LAST) + 1
-            limits.enter_context(_soft(resource.RLIMIT_CPU, last))
-            limits.callback(_now_judging, _open.item)
-            _now_judging(item)
+    before = _lowered(resource.RLIMIT_AS, _mapped() + MEMORY)
+    try:
+        return _told(item, work) if _tell else bounded(item, work)
+    finally:
+        resource.setrlimit(resource.RLIMIT_AS, before)
+
+
+def _told(item: str, work: Callable[[], Result]) -> Result:
+    """Do it where what can't be stopped ends the process."""
+    outer = _open.item
+    last = int(time.process_time() + SECONDS + _LAST) + 1
+    before = _lowered(resource.RLIMIT_CPU, last)
+    try:
+        _now_judging(item)
         return bounded(item, work)
+    finally:
+        _now_judging(outer)
+        resource.setrlimit(resource.RLIMIT_CPU, before)
 
 
 def _now_judging(item: str) -> None:
@@ -147,15 +156,12 @@ def _now_judging(item: str) -> None:
     _tell(item)
 
 
-@contextlib.contextmanager
-def _soft(kind: int, value: int) -> Iterator[None]:
+def _lowered(kind: int, value: int) -> tuple[int, int]:
+    """Lower a soft limit, and return the limits that there were."""
     soft, hard = resource.getrlimit(kind)
     ceilings = [limit for limit in (soft, hard) if limit != resource.RLIM_INFINITY]
     resource.setrlimit(kind, (min([value, *ceilings]), hard))
-    try:
-        yield
-    finally:
-        resource.setrlimit(kind, (soft, hard))
+    return soft, hard
 
 
 def _mapped() -> int:

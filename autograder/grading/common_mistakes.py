@@ -49,6 +49,10 @@ def _changed(
 
 
 def _mistake(part: Part, item: Item, true: Known, own: Own) -> str:
-    if not item.note or own.given.get(part.name) is None or not part.answer.says_much(true[part.name]):
+    if (
+        not item.note
+        or own.given.get(part.name) is None
+        or not part.answer.says_much(true[part.name])
+    ):
         return ""
     return next((w.feedback for w in part.misconceptions if w.name == item.note), "")

@@ -208,13 +208,15 @@ def _followed_by_checks(notebook: Notebook) -> dict[int, tuple[int, str]]:
 
 def _first(notebook: Notebook, exercises: Mapping[str, OneExercise]) -> dict[str, int]:
     """Return for exercises of other notebooks the number of the first cell that builds on them."""
+    others = {
+        id: away
+        for id, own in exercises.items()
+        if (away := {one.exercise for one in all_carried(own.carried)} - exercises.keys())
+    }
     found: dict[str, int] = {}
-    for number, cell in enumerate(notebook["cells"], 1):
-        own = exercises.get(grade_id(cell))
-        carried = own.exercise.carried if own and own.exercise else ()
-        for one in all_carried(carried):
-            if one.exercise not in exercises:
-                found.setdefault(one.exercise, number)
+    for number, cell in enumerate(notebook["cells"], 1) if others else ():
+        for id in others.get(grade_id(cell), ()):
+            found.setdefault(id, number)
     return found
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from autograder.algebra.building.numeric import Undefined, value_at
+from autograder.exercise.cache import remembered
 
 _FEW_DIGITS = 8  # below a line: 0.5, 0.25 and 0.125 are exact
 _NEAR = 5e-3
@@ -14,6 +15,7 @@ EXACT = (
 )
 
 
+@remembered()
 def is_rounded(given: Any, expected: Any) -> bool:
     """Whether a formula with decimals comes close to the right one, as 0.333 does to 1/3."""
     if getattr(given, "is_Matrix", True) or getattr(expected, "is_Matrix", True):

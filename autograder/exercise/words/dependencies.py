@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from autograder.exercise.answers.kind import FormatError
-from autograder.exercise.cache import Unfamiliar, Values, copied, remembered
+from autograder.exercise.cache import Unfamiliar, Values, copied, remembered, size_of
 from autograder.exercise.nearest import meant
 from autograder.exercise.words.arguments import as_argument
 from autograder.exercise.words.part import AuthoringError, arguments, computation, place_of
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from autograder.exercise.words.part import Function, Misconception, Part
     from autograder.exercise.words.vocabulary import Exercise
 
+_COUNTS = 10_000  # bytes of a variant's answers: more count as several
 Known = dict[str, Any]  #: a variant's numbers, functions and answers to earlier parts, by name
 
 
@@ -76,6 +77,20 @@ def solve(exercise: Exercise, variant: Mapping[str, Any]) -> Known:
     AuthoringError
         If a part gives no such answer as it declares.
     """
+    try:
+        values = Values(variant)
+    except Unfamiliar:
+        return _solved(exercise, variant)
+    known: Known = copied(_solved_remembered(exercise, tuple(exercise.parts), values))
+    return known
+
+
+@remembered(weight=lambda known: 1 + size_of(known) // _COUNTS)
+def _solved_remembered(exercise: Exercise, _: tuple[Part, ...], variant: Values) -> Known:
+    return _solved(exercise, copied(variant.values))
+
+
+def _solved(exercise: Exercise, variant: Mapping[str, Any]) -> Known:
     known = {**variant, **exercise.solutions}
     for part in exercise.parts:
         try:
