@@ -53,7 +53,9 @@ def notebook_limits(course: Course, exercises: Iterable[str]) -> tuple[Limits, f
 
 def exercise_limits(course: Course, exercise: str, notebook: Limits) -> Limits:
     """Return what the cells and calls of one exercise may use."""
-    own = course.exercise_limits.get(exercise, {})
+    own = course.exercise_limits.get(exercise)
+    if not own:
+        return notebook
     return replace(notebook, **{name: own[name] for name in _PER_REQUEST if name in own})
 
 

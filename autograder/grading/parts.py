@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any, Self
 
 from autograder.exercise import Exercise, FormatError, Judgement, Part, Senseless, Undecided
@@ -26,6 +27,7 @@ from autograder.grading.results import Item, Status, hundredths, sentence
 from autograder.sandbox import StudentError
 from autograder.student.reading import is_blank
 
+_EXERCISES = 500  # whose order of parts is kept at hand
 _OUT = (MemoryError, RecursionError)  # of the budget: the answer's fault
 _LONGEST = 900  # characters of feedback: what a student wrote may stand in it
 _WRONG = Judgement(0)  # and nothing else is known of it
@@ -106,7 +108,7 @@ class PartsGrading:
 
     def judged(self, read: Read, *, until: Part | None = None) -> Self:
         """Judge what is not judged yet, each part by what has come of those before."""
-        for part in _in_turn(self._exercise.parts):
+        for part in _in_turn(tuple(self._exercise.parts)):
             if part is until:
                 break
             if part.name not in self._judged:
@@ -133,7 +135,8 @@ class PartsGrading:
             return items
 
 
-def _in_turn(parts: Sequence[Part]) -> list[Part]:
+@lru_cache(_EXERCISES)
+def _in_turn(parts: tuple[Part, ...]) -> tuple[Part, ...]:
     """Return parts as they are judged: what may follow from a later one comes behind that."""
     left, found = [*parts], []
     while left:
@@ -141,7 +144,7 @@ def _in_turn(parts: Sequence[Part]) -> list[Part]:
         part = next((p for p in left if not names & _before(p)), left[0])
         left.remove(part)
         found.append(part)
-    return found
+    return tuple(found)
 
 
 def _is_right(item: Item) -> bool:

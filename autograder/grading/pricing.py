@@ -52,9 +52,10 @@ def priced(function: CheckedFunction, items: Sequence[Item], slips: Collection[s
     """
     said = {wrong.name: wrong.feedback for wrong in function.misconceptions if not wrong.fatal}
     said[IN_SINGLE] = SINGLE
+    mistakes = [said.get(item.note, "") if item.name in slips else "" for item in items]
     named = [
-        replace(item, mistake=said.get(item.note, "") if item.name in slips else "")
-        for item in items
+        item if item.mistake == mistake else replace(item, mistake=mistake)
+        for item, mistake in zip(items, mistakes, strict=True)
     ]
     found = paid_once(named)
     for failed in _by_mistake(named):
