@@ -6,6 +6,7 @@ import ast
 import inspect
 import textwrap
 from collections.abc import Collection
+from functools import lru_cache
 from pathlib import Path
 
 from autograder.exercise import Part
@@ -107,11 +108,12 @@ def _called(func: ast.AST, args: list[ast.expr], known: Known) -> str:
 def _helpers_of_one(part: Part) -> list[str]:
     """Return the functions of one argument among a course's helpers, which have names there."""
     helpers = Path(inspect.getfile(part.compute)).parent.parent / f"{HELPERS}.py"
-    if not helpers.is_file():
-        return []
-    defined = [
-        f for f in ast.parse(helpers.read_text("utf-8")).body if isinstance(f, ast.FunctionDef)
-    ]
+    return _of_one(helpers.read_text("utf-8")) if helpers.is_file() else []
+
+
+@lru_cache(1)  # a course has one text of helpers, which all its parts are looked at with
+def _of_one(source: str) -> list[str]:
+    defined = [f for f in ast.parse(source).body if isinstance(f, ast.FunctionDef)]
     return [f.name for f in defined if len(f.args.args) - len(f.args.defaults) == 1]
 
 
