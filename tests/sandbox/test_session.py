@@ -21,7 +21,7 @@ from autograder.sandbox import (
     affinity,
     probe,
 )
-from autograder.sandbox.wire.requests import Call
+from autograder.sandbox.wire.requests import Call, Keep, ReadAll
 
 from ..processes import descendants
 
@@ -67,6 +67,22 @@ class TestCells:
         session.execute("def f(): return a + b", number=2)
         session.execute("b = 2", number=3)
         assert session.call("f") == 3
+
+    @pytest.mark.parametrize(
+        ("source", "said"),
+        [
+            ("a = 1\ndef f(): return a", [{"a": 1}, {"kept": True, "lacking": ["g"]}]),
+            ("a = 2\n1 / 0", [{"a": 2}, {"kept": True, "lacking": ["f", "g"]}]),
+            ("a = 'x' * 100_000", []),
+            ("a = object()", []),
+            (f"a = {'[' * 40}{']' * 40}", []),
+        ],
+    )
+    def test_what_is_asked_along_is_answered_or_left_to_a_message(self, session, source, said):
+        run = session.execute(source, along=[ReadAll(["a", "b"]), Keep("m", ["f"], ["g"])])
+        assert (run.along, run.healthy) == (said, True)
+        assert bool(run.error) == ("/" in source)
+        assert session.execute("1").along == []
 
     def test_the_last_expression_is_the_result(self, session):
         run = session.execute("print('hi')\n{'a': 1}", number=7)
