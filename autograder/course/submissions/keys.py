@@ -129,7 +129,7 @@ class _File:
         if self.content is None:
             raise Unreadable
         if len(self.content) < _SMALL:  # larger ones may take more than a budget allows
-            with contextlib.suppress(msgspec.MsgspecError, RecursionError):
+            with contextlib.suppress(msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
                 return dict(msgspec.json.decode(self.content, type=_Texts))
         return parse_notebook(self.content)
 
