@@ -205,6 +205,15 @@ def test_what_is_being_judged_is_told_for_the_outer_one_again(monkeypatch):
     assert told == ["outer", "inner", "outer", ""]
 
 
+def test_a_limit_is_measured_by_the_clock_that_it_is_counted_by(monkeypatch):
+    """The other one lags where others share the processor: an answer would end the grader."""
+    monkeypatch.setattr(budget, "_tell", lambda _: None)
+    monkeypatch.setattr(budget.time, "process_time", lambda: -1000.0)
+    limit, _ = budget.judging("x.y", lambda: resource.getrlimit(resource.RLIMIT_CPU))
+    used = sum(resource.getrusage(resource.RUSAGE_SELF)[:2])
+    assert limit > used + budget.SECONDS
+
+
 def test_nothing_is_parsed_outside_of_a_budget():
     for parse in (own_text.names, own_text.statements):
         with pytest.raises(AssertionError, match="outside of any budget"):
