@@ -7,9 +7,7 @@ import hashlib
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NotRequired, Self, TypedDict
-
-import msgspec
+from typing import Any, Self
 
 from autograder.course.config import Course
 from autograder.course.digests import GRADING, engine_digest, hash_file, hash_of
@@ -27,8 +25,6 @@ from autograder.course.submissions.handed_in import (
 )
 from autograder.course.typed_json import decoded
 from autograder.student.released_files import CheckFile
-
-_SMALL = 1 << 20  # bytes of a notebook without large pictures
 
 
 class Keys:
@@ -81,16 +77,6 @@ class Keys:
         return {person.id: person for person in declared(self._course)}
 
 
-class _Cell(TypedDict):
-    source: NotRequired[str | list[str]]
-
-
-class _Texts(TypedDict):
-    """Of a notebook the cells' texts."""
-
-    cells: list[_Cell]
-
-
 @dataclass(frozen=True)
 class _File:
     """A file that was handed in, read once: by its content a grade is known again.
@@ -119,7 +105,7 @@ class _File:
 
     @property
     def notebook(self) -> dict[str, Any]:
-        """What is in it, the cells' texts at least.
+        """What is in it.
 
         Raises
         ------
@@ -128,9 +114,6 @@ class _File:
         """
         if self.content is None:
             raise Unreadable
-        if len(self.content) < _SMALL:  # larger ones may take more than a budget allows
-            with contextlib.suppress(msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
-                return dict(msgspec.json.decode(self.content, type=_Texts))
         return parse_notebook(self.content)
 
 
