@@ -516,11 +516,12 @@ def equal_models_accept_everything(call, rng):
     for gamma in (1, 3, 6):
         P, _, _ = laws(rng, gamma)
         draft = np.array([rng.choice(4, p=law) for law in P[:-1]], dtype=int)
-        u, r = rng.random(gamma), rng.uniform(0.01, 0.99)
-        out = round_of(call, draft, P, P[:-1], u, r)
-        require(len(out) == gamma + 1, f"{len(out)} tokens came, for {gamma} drafts")
-        agree(out, [*draft.tolist(), drawn(P[-1], r)])
-        agree(round_of(call, draft, P, P[:-1], u, r), out, what="a second call")
+        u, levels = rng.random(gamma), (np.arange(5) + rng.random(5)) / 5
+        levels = [*levels, levels[0]]  # the same once more: a second call gives the same
+        outs = call.each(*((draft, P, P[:-1], u, r) for r in levels))
+        for r, out in zip(levels, map(tokens_of, outs), strict=True):
+            require(len(out) == gamma + 1, f"{len(out)} tokens came, for {gamma} drafts")
+            agree(out, [*draft.tolist(), drawn(P[-1], r)])
 
 
 @exercise.check(points=0.75)
@@ -547,14 +548,23 @@ def first_token_has_the_targets_law(call, rng):
 @exercise.check(points=0.5)
 def length_is_that_of_the_acceptances(call, rng):
     """A round keeps the drafts before the first rejection, and has one token more."""
-    drawn = [(laws(rng, 4), rng.random(4), rng.random()) for _ in range(30)]
-    asked = [(draft, P, Q, u, r) for (P, Q, draft), u, r in drawn]
-    for (draft, P, Q, u, _), out in zip(asked, call.each(*asked), strict=True):
-        passed = u < P[range(4), draft] / Q[range(4), draft]
+    asked = []
+    for gamma, V in [(3, 5), (5, 3), (8, 4)] * 10:
+        P, Q, draft = laws(rng, gamma, V)
+        P[:-1] = (P[:-1] + Q) / 2  # so that later drafts are rejected as well
+        at, u = np.arange(gamma), rng.random(gamma)
+        edge = P[at, draft] / Q[at, draft] * rng.choice([0.99, 1.01], gamma)
+        u = np.where((edge < 1) & (rng.random(gamma) < 0.3), edge, u)  # as near as tells 1 %
+        asked.append((draft, P, Q, u, rng.random()))
+    for (draft, P, Q, u, r), out in zip(asked, call.each(*asked), strict=True):
+        passed = u < P[range(len(draft)), draft] / Q[range(len(draft)), draft]
         kept = int(np.argmin([*passed, False]))
         out = tokens_of(out)
         require(len(out) == kept + 1, f"{len(out)} tokens came, where {kept} drafts pass")
         agree(out[:kept], draft[:kept], what="the drafts that pass")
+        if kept:  # other checks look at a first one that is rejected
+            right = rounds(draft, P, Q, u, r, positive_part)
+            agree(out[kept:], right[kept:], what="the token behind the drafts that pass")
 
 
 @exercise.check(points=0.5)
@@ -666,6 +676,15 @@ def residual_up_to_what_is_missing(draft, P, Q, u, r):
             last = np.flatnonzero(missing).max(initial=0)
             return [*draft[:i].tolist(), int(min(np.sum(np.cumsum(missing) <= r), last))]
     return [*draft.tolist(), drawn(P[len(draft)], r)]
+
+
+@exercise.misconception
+def residual_of_the_first_place(draft, P, Q, u, r):
+    """After a later rejection you take what is missing at the first place. Take P[i] − Q[i]."""
+    out = rounds(draft, P, Q, u, r, positive_part)
+    if 1 < len(out) <= len(draft):
+        out[-1] = drawn(positive_part(P[0], Q[0]) + 1e-300, r)
+    return out
 
 
 @exercise.misconception
