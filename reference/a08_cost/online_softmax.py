@@ -404,6 +404,14 @@ def empty(n=3, width=2):
     return np.full(n, -inf), np.zeros(n), np.zeros((n, width))
 
 
+def some_of(state, seen):
+    """That state where keys were seen, and nothing elsewhere."""
+    return tuple(
+        np.where(seen.reshape(-1, *[1] * (x.ndim - 1)), x, none)
+        for x, none in zip(state, empty(), strict=True)
+    )
+
+
 def merges(call, a, b):
     """Merge copies of two states, and require the right result."""
     given = call(*(tuple(part.copy() for part in state) for state in (a, b)))
@@ -432,10 +440,11 @@ def blocks_of_one_key(call, rng):
 def nothing_is_neutral(call, rng):
     """Merging with (−∞, 0, 0) changes nothing, from either side, even merging it with itself."""
     m, ell, o = states(rng)
-    for level in (0, 2000):
-        a = (m + level, ell, o)
-        for x, y in ((a, empty()), (empty(), a)):
-            merges(call, x, y)
+    a, far = (m, ell, o), (m + 2000, ell, o)
+    seen = np.array([True, False, False])  # as under a mask: each query has keys of its own
+    for x, y in ((a, empty()), (far, empty()), (a, some_of(states(rng), seen))):
+        merges(call, x, y)
+        merges(call, y, x)
     merges(call, empty(), empty())
 
 
@@ -491,6 +500,15 @@ def infinity_minus_infinity(a, b):
     top = np.maximum(a[0], b[0])
     fa, fb = np.exp(a[0] - top), np.exp(b[0] - top)
     return top, fa * a[1] + fb * b[1], fa[:, None] * a[2] + fb[:, None] * b[2]
+
+
+@exercise.misconception
+def empty_for_one_query_taken_for_all(a, b):
+    """A state may be empty for one query and not for others, as under a mask. Go row by row."""
+    for state, other in ((a, b), (b, a)):
+        if np.isneginf(state[0]).any():
+            return other
+    return merge(a, b)
 
 
 @exercise.misconception
