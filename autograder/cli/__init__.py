@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import atexit
 import gc
-import os
 import sys
 from typing import Annotated, Any
 
@@ -19,7 +18,7 @@ from autograder.cli import (
     people_commands,
     results_commands,
 )
-from autograder.sandbox.threads import one_thread
+from autograder.sandbox.threads import take_one_thread
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -57,7 +56,7 @@ def before_commands(
 
 def main() -> None:
     """Run a command; what is wrong is said in one sentence, without a traceback."""
-    os.environ.update(one_thread())
+    take_one_thread()
     # nbgrader imports jsonschema, which imports this if it is there and then compiles 38 grammars
     # for kinds of text that notebooks don't contain: a second for every command. It does without.
     modules: dict[str, Any] = sys.modules

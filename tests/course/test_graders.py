@@ -1,5 +1,6 @@
 """Who grades is a door: the same job gives the same grade, whoever does it, and is lost by none."""
 
+import os
 import pickle
 from concurrent.futures import BrokenExecutor, Future
 from dataclasses import replace
@@ -51,6 +52,22 @@ def test_a_grader_refuses_a_machine_that_isolates_too_little(course, work):
 def test_what_is_no_known_tier_isolates_nothing():
     assert not Isolation("D").isolates
     assert [tier for tier in TIERS if Isolation(tier).isolates] == ["A", "A-", "B"]
+
+
+@pytest.mark.parametrize(("asked", "taken"), [(None, 1), ("3", 2)])
+def test_a_grader_takes_one_thread_unless_more_are_asked_for(course, monkeypatch, asked, taken):
+    torch = pytest.importorskip("torch")
+    before = torch.get_num_threads()
+    torch.set_num_threads(2)  # as whoever has loaded it before, on a machine of two processors
+    monkeypatch.delenv("OMP_NUM_THREADS")
+    if asked:
+        monkeypatch.setenv("OMP_NUM_THREADS", asked)
+    try:
+        Grader(course).close()
+        assert os.environ["OMP_NUM_THREADS"] == (asked or "1")  # for what is loaded later
+        assert torch.get_num_threads() == taken
+    finally:
+        torch.set_num_threads(before)
 
 
 @pytest.mark.sandbox

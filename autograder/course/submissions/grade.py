@@ -40,12 +40,15 @@ from autograder.grading.results import ALL, Counting, Grade
 from autograder.grading.submission import SubmissionRun, grade_submission, lost
 from autograder.grading.yardstick import Yardstick
 from autograder.sandbox import COMPILER, Isolation, SandboxError, probe
+from autograder.sandbox.threads import take_one_thread
 from autograder.student.notebook import new_cell
 from autograder.student.released_files import RecordedExercise
 
 
 class Grader:
     """Grades submissions of one course in this process, one after the other.
+
+    The process takes one thread from then on, torch included, unless ``OMP_NUM_THREADS`` says more.
 
     Parameters
     ----------
@@ -66,6 +69,7 @@ class Grader:
         tell: Tell | None = None,
         zygotes: Zygotes | None = None,
     ) -> None:
+        take_one_thread()
         self.course = course
         self._tell = tell
         self._lent = zygotes is not None
