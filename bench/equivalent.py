@@ -35,7 +35,7 @@ from autograder.course.submissions.handed_in import Handed, submissions
 from autograder.delivery.nbgrader import gradebook
 from autograder.exercise import Exercise, Part
 from autograder.exercise.words.dependencies import solve
-from autograder.grading.demonstrations import tagged
+from autograder.grading.demonstrations import only_shows, tagged
 from autograder.grading.interview import Interview
 from autograder.grading.replay import seed_of
 from autograder.sandbox.wire.requests import Call
@@ -125,7 +125,8 @@ class Equivalents:
                 if _grade_id(cell).startswith("check_"):
                     cell.update(source=released[_grade_id(cell)]["source"])
                     cell["metadata"] = released[_grade_id(cell)]["metadata"]
-                if tagged(cell) and not demonstrations:
+                cell["source"] = "".join(cell["source"])
+                if only_shows(cell) and not demonstrations:
                     cell["source"] = ""
             handed.path.write_text(json.dumps(notebook))
 

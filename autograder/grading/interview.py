@@ -51,7 +51,7 @@ class Interview(Measuring):
     warnings
         The kinds of warnings that the last call gave, such as "RuntimeWarning".
     aside
-        What was asked beside the check, by the identity of what was asked.
+        What was asked beside this check and earlier ones, by the identity of what was asked.
     metered, ran, unseen
         Was the work of a call counted, something expensive called, and what came never seen by the
         check, as it was of another kind than asked for?
@@ -87,6 +87,7 @@ class Interview(Measuring):
         self._runs: Known = {} if runs is None else runs
         self._asked = asked
         self._last = Run(None)
+        self.aside: dict[int, Exchange] = {}
         self.begin()
 
     def begin(self) -> None:
@@ -94,7 +95,6 @@ class Interview(Measuring):
         self.callee.begin()
         self.borrowed: dict[str, Interview] = {}
         self.calls: list[Exchange] = []
-        self.aside: dict[int, Exchange] = {}
         self._told: dict[Any, Reply] = {}
         self.metered = self.ran = self.unseen = False
         self.warnings: tuple[str, ...] = ()

@@ -10,7 +10,7 @@ from typing import Any
 from autograder.exercise.words.carried_source import all_carried
 from autograder.exercise.words.part import ORDERS
 from autograder.grading.as_references import AsReferences
-from autograder.grading.demonstrations import tagged
+from autograder.grading.demonstrations import shown, tagged
 from autograder.grading.gpu import Gpu
 from autograder.grading.hints import hints_taken, with_hints
 from autograder.grading.left_over import LeftOver
@@ -103,7 +103,7 @@ def grade_submission(run: SubmissionRun) -> tuple[Grade, Notebook]:
         for a in run.assigned
     }
     with Runner(run.zygote, numbers, seconds=run.seconds, runs=run.runs) as runner:
-        cells, checks = _answered(run, runner, exercises)
+        cells, checks = _answered(run, runner, exercises, numbers)
         places = Places({id: exercises[id].place for id in checks}, _first(run.notebook, exercises))
         carried = {exercises[id].place: exercises[id].carried for id in checks}
         calls = runner.calls(places.wanted(carried))
@@ -143,7 +143,10 @@ def grade_submission(run: SubmissionRun) -> tuple[Grade, Notebook]:
 
 
 def _answered(
-    run: SubmissionRun, runner: Cells, exercises: Mapping[str, OneExercise]
+    run: SubmissionRun,
+    runner: Cells,
+    exercises: Mapping[str, OneExercise],
+    numbers: Mapping[str, Mapping[str, Any]],
 ) -> tuple[list[dict[str, Any]], dict[str, dict[str, Any]]]:
     """Run the cells in order, and read the answers where their check cells stand.
 
@@ -172,7 +175,7 @@ def _answered(
                 left_over.answered(id)
                 runner.settle(number)
             elif tagged(cell):
-                cell["outputs"] = [_NOT_RUN]
+                cell["outputs"] = [shown(cell, numbers)]
             else:
                 one = exercises.get(id)
                 if one:
@@ -243,13 +246,6 @@ def lost(
         rows = rows or [Item(a.id, "", status, score, a.max_score, note, reason)]
         exercises.append(ExerciseGrade.of(a.id, rows, variant=a.variant))
     return Grade(assignment, student, isolation, exercises, [reason], {}, counting)
-
-
-_NOT_RUN = {
-    "output_type": "stream",
-    "name": "stdout",
-    "text": "(This cell only shows something: it is not run while grading.)\n",
-}
 
 
 def _by_hand(assigned: Sequence[Assigned]) -> dict[str, dict[str, Any]]:

@@ -7,13 +7,12 @@ mistakes give, or one by chance; what the check would have asked next says more.
 from __future__ import annotations
 
 import contextlib
-import itertools
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 
 from autograder.exercise import Check, CheckedFunction, Misconception
 from autograder.exercise.answers.slips import by_chance
-from autograder.exercise.cache import remembered
+from autograder.exercise.cache import Unfamiliar, Values, remembered, size_of
 from autograder.exercise.standing_in import standing_in
 from autograder.exercise.words.given import Held
 from autograder.grading.answering import Exchange
@@ -22,7 +21,7 @@ from autograder.grading.interview import Interview
 from autograder.grading.repeat import answers, renumbered, repeats
 from autograder.grading.replay import seed_of
 from autograder.sandbox import StudentError
-from autograder.sandbox.wire.requests import Call
+from autograder.sandbox.wire.requests import Call, Request
 from autograder.student.visible_checks import effortless
 
 _MOST = 24  # further requests
@@ -89,9 +88,15 @@ def unvarying(function: CheckedFunction, call: Interview, secret: str) -> bool:
 
 def _everywhere(function: CheckedFunction, call: Interview, secret: str) -> Iterator[Exchange]:
     """Return what is answered to the first that each of the checks asks, one by one."""
+    yield from _answered(call, _of_all(function, secret))
+
+
+@remembered()
+def _of_all(function: CheckedFunction, secret: str) -> tuple[Call, ...]:
+    """Return the first that each of the checks asks, what has a small answer before the rest."""
     checks = (check for check in function.checks if not check.gpu)
-    asked = (_asked(function, check, secret)[:_EACH] for check in checks)
-    yield from _answered(call, itertools.chain.from_iterable(asked))
+    asked = [each for check in checks for each in _weighed(function, check, secret)[:_EACH]]
+    return tuple(request for request, _ in sorted(asked, key=lambda each: each[1]))
 
 
 def _by_chance(function: CheckedFunction, call: Interview) -> bool:
@@ -104,17 +109,22 @@ def _by_chance(function: CheckedFunction, call: Interview) -> bool:
         return False
 
 
-@remembered()
-def _asked(function: CheckedFunction, check: Check, secret: str) -> tuple[Call, ...]:
+def _asked(function: CheckedFunction, check: Check, secret: str) -> list[Call]:
     """Return what a check asks of a function that is right, as far as it asks for results alone."""
+    return [request for request, _ in _weighed(function, check, secret)]
+
+
+@remembered()
+def _weighed(function: CheckedFunction, check: Check, secret: str) -> tuple[tuple[Call, int], ...]:
+    """Return the same, with the bytes that the right answers take."""
     call = Looking(function.solution)
     with warnings.catch_warnings(), standing_in({}):
         warnings.simplefilter("ignore")
         with contextlib.suppress(Exception):  # the check's verdict, whatever it is
             check.run(call, seed_of(function, check, secret))
     call.release()
-    requests = [each.request for each in call.calls if isinstance(each.request, Call)]
-    return tuple(each for each in requests if not _of_objects(each))[:_MOST]
+    asked = [(c.request, size_of(c.value)) for c in call.calls if isinstance(c.request, Call)]
+    return tuple(each for each in asked if not _of_objects(each[0]))[:_MOST]
 
 
 def _of_objects(request: Call) -> bool:
@@ -124,10 +134,12 @@ def _of_objects(request: Call) -> bool:
 def _answered(call: Interview, requests: Iterable[Call]) -> Iterator[Exchange]:
     """Ask the student's function, and return what it answers, up to where it hangs.
 
-    What was asked so for another reason is not asked again.
+    What was asked so for another reason is not asked again, nor what the check began with.
     """
+    begun = {known: each for each in call.calls[:_EACH] if (known := _known(each.request))}
     for request in requests:
-        if (told := call.aside.get(id(request))) is None:
+        told = call.aside.get(id(request)) or begun.get(_known(request))
+        if told is None:
             try:
                 answer = call.callee.ask(request)
             except StudentError as error:
@@ -138,6 +150,16 @@ def _answered(call: Interview, requests: Iterable[Call]) -> Iterator[Exchange]:
                 told = Exchange(request, answer.value, answer.modified)
             call.aside[id(request)] = told
         yield told
+
+
+def _known(request: Request) -> Hashable:
+    """Return by what a plain call is known again, or None."""
+    if not isinstance(request, Call):
+        return None
+    try:
+        return Values((request.args, request.kwargs)).key
+    except Unfamiliar:
+        return None
 
 
 def _agreeing(told: list[Exchange], found: Sequence[Misconception]) -> list[Misconception]:

@@ -220,6 +220,19 @@ def test_a_demonstration_that_an_answer_uses_is_none(pictures, answer):
     assert "forces" not in shown[0]
 
 
+def test_a_students_numbers_are_shown_in_the_graded_notebook(course, notebook):
+    path = course.submission("ada", MOTION)
+    path.parent.mkdir(parents=True)
+    path.write_text(json.dumps(notebook))
+    with Grader(course) as grader:
+        graded = grader.grade(Handed("ada", MOTION, path))
+    numbers = Release.load(course, MOTION).numbers("ada")["fall"]
+    (output,) = next(
+        c["outputs"] for c in graded.notebook["cells"] if c["source"] == 'your_numbers("fall")'
+    )
+    assert f"'h': {numbers['h']!r}" in output["data"]["text/plain"]
+
+
 def test_what_the_grader_could_not_run_is_before_the_marker_as_it_was_handed_in(course, notebook):
     path = course.submission("ada", MOTION)
     path.parent.mkdir(parents=True)

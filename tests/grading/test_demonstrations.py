@@ -2,7 +2,9 @@
 
 import pytest
 
-from autograder.grading.demonstrations import unneeded
+import numpy as np
+
+from autograder.grading.demonstrations import only_shows, shown, unneeded
 
 SHOW = "shown = [n for n in range(3)]\nif plt: plt.plot(shown)"
 
@@ -58,3 +60,37 @@ def test_what_a_needed_one_uses_is_run_too():
     shows = ("first = 1", "second = first + 1", "third = 3")
     assert left_out("answer = second", shows=shows) == [False, False, True]
     assert left_out("answer = 2", shows=shows) == [True, True, True]
+
+
+@pytest.mark.parametrize("source", ["a = _", "def f(): return Out[3]", "print(_12 + 1)", "%time _"])
+def test_all_are_run_where_a_cell_uses_what_cells_have_shown(source):
+    assert left_out(source) == [False]
+
+
+@pytest.mark.parametrize("source", ["for _ in range(3): pass", "_, x = 1, 2", "Out = 3", "# _"])
+def test_a_name_of_the_cells_own_is_none_of_what_was_shown(source):
+    assert left_out(source) == [True]
+
+
+@pytest.mark.parametrize(
+    ("source", "tags", "only"),
+    [
+        ('your_numbers("fall")', [], True),
+        ("your_numbers('fall')\n", [], True),
+        ('x = your_numbers("fall")', [], False),
+        ('your_numbers("fall"), 2', [], False),
+        ("x = 1", ["demonstration"], True),
+        ("x = 1", [], False),
+    ],
+)
+def test_numbers_are_only_shown(source, tags, only):
+    assert only_shows({"source": source, "metadata": {"tags": tags}}) is only
+
+
+def test_numbers_are_shown_without_running_the_cell():
+    cell = {"source": 'your_numbers("fall")', "execution_count": 4}
+    output = shown(cell, {"fall": {"h": 3, "K": np.eye(2, dtype=int)}})
+    assert output["data"]["text/plain"] == "{'h': 3,\n 'K': array([[1, 0],\n        [0, 1]])}"
+    assert output["execution_count"] == 4
+    assert shown(cell, {})["data"]["text/plain"] == "{}"
+    assert "not run" in shown(cell | {"source": "x = 1"}, {})["text"]

@@ -13,7 +13,7 @@ from autograder.course.release.datafiles import altered
 from autograder.course.schemas import exercises_of_today, refuse_later
 from autograder.course.typed_json import converted
 from autograder.exercise.words.variants import pick
-from autograder.grading.demonstrations import tagged
+from autograder.grading.demonstrations import only_shows, tagged
 from autograder.sandbox import COMPILER
 from autograder.student.data import SCHEMA, decode
 from autograder.student.notebook import grade_id, source_of
@@ -126,7 +126,8 @@ class Release:
     @cached_property
     def demonstrations(self) -> list[str]:
         """The texts of cells that only show something."""
-        return [cell["source"] for cell in self.notebook["cells"] if tagged(cell)]
+        code = (cell for cell in self.notebook["cells"] if cell["cell_type"] == "code")
+        return [cell["source"] for cell in code if only_shows(cell)]
 
     def pool(self, exercise: str) -> list[dict[str, Any]]:
         """Return the variants of an exercise: arrays, numbers and text by name."""
