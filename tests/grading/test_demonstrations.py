@@ -1,8 +1,7 @@
 """Cells that only show something are left out where nothing depends on them."""
 
-import pytest
-
 import numpy as np
+import pytest
 
 from autograder.grading.demonstrations import only_shows, shown, unneeded
 
