@@ -35,7 +35,7 @@ def only_shows(cell: dict[str, Any]) -> bool:
 
 
 def shown(cell: dict[str, Any], numbers: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
-    """Return what a cell that was not run has as its output: a student's numbers, or that it wasn't.
+    """Return the output of a cell that was not run: a student's numbers, or that it wasn't.
 
     Parameters
     ----------
