@@ -10,6 +10,7 @@ from typer.testing import CliRunner
 from autograder.cli import app
 from autograder.course.config import Course, CourseError
 from autograder.course.proofs import guessing
+from autograder.course.release import standing
 from autograder.course.release.shipping import shared
 from autograder.delivery.department import releasing
 from autograder.delivery.department.releasing import generate, hand_out
@@ -104,6 +105,72 @@ def test_checking_registers_nothing(real):
     assert not real.folder("release").exists()
     with Gradebook(real.database) as book:
         assert [assignment.name for assignment in book.assignments] == [A]
+
+
+@pytest.fixture
+def built(real, monkeypatch):
+    """What was built, call by call, after a first release."""
+    generate(real, [REAL])
+    found, right = [], releasing.build
+    monkeypatch.setattr(releasing, "build", lambda a: found.append(a.id) or right(a))
+    return found
+
+
+def test_what_stands_there_is_looked_at_and_not_made_again(real, built):
+    said = []
+    assert generate(real, [REAL], progress=said.append) == []
+    assert generate(real, [REAL], check=True, progress=said.append) == []
+    assert built == []
+    shutil.rmtree(real.root / "records")
+    generate(real, [REAL], progress=said.append)
+    assert built == [REAL]
+    assert said[0] == said[1] == said[2]
+
+
+def _reference(course):
+    return next((course.root / "reference" / REAL).glob("*.py"))
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        _reference,
+        lambda course: course.root / "assignments" / REAL / f"{REAL}.py",
+        lambda course: course.root / "course_config.py",
+        lambda course: course.root / "reference" / "helpers.py",
+        lambda course: course.root / "reference" / REAL / "_notes.py",
+        lambda course: course.root / "assignments" / "a09_other" / "data" / "numbers.txt",
+    ],
+)
+def test_whatever_a_release_is_made_from_has_it_made_again(real, built, changed):
+    path = changed(real)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("a") as file:
+        file.write("\n")
+    generate(real, [REAL])
+    assert built == [REAL]
+
+
+def test_what_was_changed_in_a_release_is_made_again(real, built):
+    check = real.folder("release") / REAL / "check.json"
+    right = check.read_bytes()
+    check.write_bytes(right + b" ")
+    assert not generate(real, [REAL], check=True)  # the same but for a blank
+    check.write_text("{}")
+    assert [drift.file for drift in generate(real, [REAL])] == ["check.json"]
+    assert check.read_bytes() == right
+    assert built == [REAL, REAL]
+
+
+def test_another_engine_makes_a_release_again(real, built, monkeypatch):
+    monkeypatch.setattr(standing, "_computing", lambda: "another")
+    generate(real, [REAL])
+    assert built == [REAL]
+
+
+def test_what_is_guessed_stops_a_release_that_was_not_held_to_it(real, built):
+    generate(real, [REAL], held=False)
+    assert built == [REAL]
 
 
 def test_a_leak_stops_the_release(real, monkeypatch):

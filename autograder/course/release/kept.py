@@ -13,7 +13,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Self
 
-from autograder.course.config import CourseError
+from autograder.course.config import Course, CourseError
 from autograder.course.digests import engine_digest, hash_file, hash_of, libraries_digest
 from autograder.course.discover import Assignment
 from autograder.course.files import make_private, write_atomically
@@ -38,10 +38,9 @@ class Kept:
 
     def __init__(self, assignment: Assignment, also: Iterable[bytes] = ()) -> None:
         self._assignment = assignment
-        self._path = assignment.course.root / "records" / f".{assignment.id}.json"
         self._common = hash_of([_computing(), *also])
         self._hashed = cache(hash_file)
-        self._known = _read(self._path)
+        self._known = read(assignment.course, assignment.id)
         self._new: dict[str, tuple[str, Any]] = {}
 
     def of(self, exercise: Exercise, what: str, find: Callable[[], Any]) -> Any:
@@ -68,13 +67,8 @@ class Kept:
 
     def __exit__(self, *_: object) -> None:
         """Write down what is new, if that can be: it is only found out once more otherwise."""
-        if not self._new:
-            return
-        private, folder = self._assignment.course.private
-        content = json.dumps(_read(self._path) | self._new).encode()
-        with contextlib.suppress(CourseError):
-            make_private(self._path.parent, folder)
-            write_atomically(self._path, content, mode=private)
+        if self._new:
+            add(self._assignment.course, self._assignment.id, self._new)
 
     def _key(self, exercise: Exercise) -> str:
         """Hash all that it depends on: module, helpers, data, what is carried, and the engine."""
@@ -101,9 +95,23 @@ def _computing() -> bytes:
     return hash_of([engine_digest(*_LAYERS, *_ROOMS), libraries_digest()])
 
 
-def _read(path: Path) -> dict[str, tuple[str, Any]]:
-    """Return what was kept; nothing where that can't be read."""
+def read(course: Course, id: str) -> dict[str, tuple[str, Any]]:
+    """Return what was kept of an assignment, by name with its key; nothing if it can't be read."""
     try:
-        return {name: (key, value) for name, (key, value) in json.loads(path.read_bytes()).items()}
+        content = json.loads(_path(course, id).read_bytes())
+        return {name: (key, value) for name, (key, value) in content.items()}
     except (OSError, ValueError, TypeError, AttributeError):
         return {}
+
+
+def add(course: Course, id: str, new: dict[str, tuple[str, Any]]) -> None:
+    """Keep more of an assignment, if that can be."""
+    private, folder = course.private
+    path, content = _path(course, id), json.dumps(read(course, id) | new).encode()
+    with contextlib.suppress(CourseError):
+        make_private(path.parent, folder)
+        write_atomically(path, content, mode=private)
+
+
+def _path(course: Course, id: str) -> Path:
+    return course.root / "records" / f".{id}.json"

@@ -26,6 +26,7 @@ from autograder.course.release.build import build, stale
 from autograder.course.release.leak import leaks
 from autograder.course.release.overview import in_words
 from autograder.course.release.shipping import shared
+from autograder.course.release.standing import Made, remember, sources, standing
 from autograder.course.side_by_side import side_by_side
 from autograder.delivery.nbgrader.gradebook import register, seal
 from autograder.delivery.nbgrader.people import add_students
@@ -82,8 +83,12 @@ def generate(
     """
     nbgrader_config(course)
     drifts = []
-    made = side_by_side(partial(_made, course, held), course, ids, jobs)
-    for id, (files, said) in zip(ids, made, strict=True):
+    as_before = {id: was for id in ids if (was := standing(course, id, held))}
+    changed = [id for id in ids if id not in as_before]
+    made = side_by_side(partial(_made, course, held), course, changed, jobs)
+    for id in ids:
+        one = as_before.get(id) or next(made)
+        files = one.files
         folder = course.folder("release") / id
         found = _compare(id, files, folder)
         drifts += found
@@ -98,19 +103,22 @@ def generate(
                 else:
                     path.unlink()
             _offer(course, id, files)
-        progress(said)
+        if id not in as_before and not (check and found):
+            remember(course, id, one)
+        progress(one.said)
     if not check:
         add_students(course, declared(course))
     return drifts
 
 
-def _made(course: Course, held: bool, id: str) -> tuple[dict[str, bytes], list[str]]:
-    """Return the files of an assignment, and what is to be said of it."""
+def _made(course: Course, held: bool, id: str) -> Made:
+    """Return the files of an assignment, what is to be said of it, and what it was made from."""
     assignment = load_assignment(course, id)
+    made_from = sources(assignment, held)
     files = _built(assignment)
     if held:
         hold_to_limit(assignment)
-    return files, in_words(assignment)
+    return Made(files, in_words(assignment), made_from)
 
 
 def _place(path: Path, content: bytes) -> None:
