@@ -143,19 +143,28 @@ def read_once(path: Path, most: int, *, beneath: Path | None = None) -> bytes:
     NotOrdinary, OSError
         If it is a link, no ordinary file or too large, or can't be opened.
     """
-    with folder_opened(path.parent, beneath or path.parent) as folder:
+    if beneath is None:
+        return _read(_opened(str(path), _FILE), most)[0]
+    with folder_opened(path.parent, beneath) as folder:
         return read_at(folder, path.name, most)[0]
 
 
 def read_at(folder: int, name: str, most: int) -> tuple[bytes, os.stat_result]:
     """Return what a file of an open folder holds, and what it is; it raises as `read_once`."""
-    descriptor = _opened(name, _FILE, folder)
+    return _read(_opened(name, _FILE, folder), most)
+
+
+def _read(descriptor: int, most: int) -> tuple[bytes, os.stat_result]:
+    """Read an open file, and close it."""
     found = os.fstat(descriptor)
     if not stat.S_ISREG(found.st_mode):
         os.close(descriptor)
         raise NotOrdinary("it is no ordinary file")
     with os.fdopen(descriptor, "rb") as file:
-        content = file.read(most + 1)  # it may grow meanwhile
+        # As much room as was asked for is made first, so no more is than it has by now.
+        content = file.read(min(found.st_size, most) + 1)
+        if len(content) > found.st_size:  # it has grown meanwhile
+            content += file.read(most + 1 - len(content))
     if len(content) > most:
         raise TooLarge(max(found.st_size, len(content)), most)
     return content, found
@@ -165,7 +174,7 @@ def _names(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir())
 
 
-def _opened(name: str, flags: int, folder: int) -> int:
+def _opened(name: str, flags: int, folder: int | None = None) -> int:
     try:
         return os.open(name, flags, dir_fd=folder)
     except OSError as error:
@@ -179,7 +188,7 @@ def _opened(name: str, flags: int, folder: int) -> int:
         raise
 
 
-def _is_link(name: str, folder: int) -> bool:
+def _is_link(name: str, folder: int | None) -> bool:
     try:
         return stat.S_ISLNK(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode)
     except OSError:
