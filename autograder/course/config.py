@@ -225,11 +225,11 @@ class Course:
 
     def submission(self, student: str, assignment: str, step: str = "submitted") -> Path:
         """Return where a student's notebook of an assignment is at some step."""
-        return self.folder(step) / student / assignment / f"{assignment}.ipynb"
+        return self.folder(step).joinpath(student, assignment, f"{assignment}.ipynb")
 
     def record(self, student: str, assignment: str) -> Path:
         """Return where the result record of a submission is."""
-        return self.root / "records" / student / f"{assignment}.json"
+        return self.root.joinpath("records", student, f"{assignment}.json")
 
     def demand(self, isolation: Isolation, *, trust_students: bool = False) -> None:
         """Refuse a machine whose isolation is too weak to grade on.

@@ -37,7 +37,7 @@ def write_atomically(path: Path, content: bytes, *, mode: int = 0o644) -> None:
     try:
         handle, temporary = _part_of(path)
         _fill(handle, content, mode)
-        Path(temporary).replace(path)
+        os.replace(temporary, path)  # noqa: PTH105 - a path is made anew for each file otherwise
     except BaseException as error:  # raised again when it is tidied up
         if temporary is not None:
             Path(temporary).unlink(missing_ok=True)

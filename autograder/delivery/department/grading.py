@@ -29,7 +29,7 @@ from autograder.sandbox.isolation import probe
 
 #: So many submissions are entered in one transaction; until then records/.unsaved/ has them.
 BATCH = 96
-_LARGEST = 2  # such batches at once, where more come than are saved: a transaction costs by itself
+_LARGEST = 4  # such batches at once, where more come than are saved: a transaction costs by itself
 
 
 class NothingToGrade(CourseError):

@@ -9,8 +9,8 @@ from __future__ import annotations
 import json
 import secrets
 import sys
-from collections.abc import Iterator, Mapping, Sequence
-from datetime import timedelta
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import datetime, timedelta
 from types import SimpleNamespace
 from typing import Any
 
@@ -133,16 +133,17 @@ def keep_hand_in_s_files(course: Course, student: str, assignment: str) -> None:
 
     Who hands in again what they had handed in before fetches feedback under the new secret.
     """
-    handed = course.submission(student, assignment).parent
-    folder = course.submission(student, assignment, "autograded").parent
-    there = {name: small_text(folder / name) for name in (_TIME, _SECRET)}
+    handed = course.submission(student, assignment)
+    shown = course.submission(student, assignment, "autograded")
+    kept = {name: shown.with_name(name) for name in (_TIME, _SECRET)}
+    there = {name: small_text(path) for name, path in kept.items()}
     # A time that nobody recorded stays unknown: nbgrader takes an empty file as no time.
     # The exchange made a secret per submission; one from elsewhere gets its own, and keeps it.
-    secret = small_text(handed / _SECRET) or there[_SECRET] or secrets.token_hex(64)
-    now = {_TIME: small_text(handed / _TIME), _SECRET: secret}
+    secret = small_text(handed.with_name(_SECRET)) or there[_SECRET] or secrets.token_hex(64)
+    now = {_TIME: small_text(handed.with_name(_TIME)), _SECRET: secret}
     for name, text in now.items():
-        if text != there[name] or not (folder / name).is_file():
-            write_atomically(folder / name, text.encode())
+        if text != there[name] or not (text or kept[name].is_file()):
+            write_atomically(kept[name], text.encode())
 
 
 def _save_assignment(
@@ -163,16 +164,22 @@ def _save_assignment(
     released = digests({cell.name: cell.source for cell in sources})
     free_text = {cell.name for cell in graded_cells} & {cell.name for cell in solution_cells}
 
+    times = {student: submitted_at(course, student, assignment) for student in group}
     _rows(db, api.Student, group, by="id")
     submissions = _rows(
-        db, api.SubmittedAssignment, group, by="student_id", assignment_id=master.id
+        db,
+        api.SubmittedAssignment,
+        group,
+        by="student_id",
+        fresh={student: {"timestamp": time} for student, time in times.items()},
+        assignment_id=master.id,
     )
     students = {row.id: student for student, row in submissions.items()}
     notebooks = _rows(
         db, api.SubmittedNotebook, students, by="assignment_id", notebook_id=notebook.id
     )
     owners = {row.id: students[id] for id, row in notebooks.items()}
-    late = _lateness(course, master, submissions, notebooks)
+    late = _lateness(course, master, submissions, notebooks, times)
 
     unchanged = {s: _unchanged(graded.texts, released) for s, graded in group.items()}
     anew = {s: changed(course, graded) for s, graded in group.items()}
@@ -216,43 +223,71 @@ def refresh_times(course: Course, assignment: str) -> None:
         query = db.query(api.SubmittedNotebook).filter_by(notebook_id=notebook.id)
         notebooks = {row.assignment_id: row for row in query}
         submissions = {s: row for s, row in submissions.items() if row.id in notebooks}
-        late = _lateness(course, master, submissions, notebooks)
+        times = {student: submitted_at(course, student, assignment) for student in submissions}
+        late = _lateness(course, master, submissions, notebooks, times)
         db.flush()
         _penalise(course, late)
         db.commit()
 
 
 def _lateness(
-    course: Course, master: Any, submissions: Mapping[str, Any], notebooks: Mapping[str, Any]
+    course: Course,
+    master: Any,
+    submissions: Mapping[str, Any],
+    notebooks: Mapping[str, Any],
+    times: Mapping[str, datetime | None],
 ) -> list[tuple[str, Any, float]]:
-    """Enter when each submission came and until when it might; return who is late by how much."""
+    """Enter when each submission came and until when it might; return who is late by how much.
+
+    Set is only what changes: what is set the database's session looks through, row by row.
+    """
     late = []
     granted = extensions(course).get(master.name, {})
     for student, row in submissions.items():
         # As in nbgrader, a time once known is kept when the file is gone.
-        row.timestamp = submitted_at(course, student, master.name) or row.timestamp
+        if times[student] not in (None, row.timestamp):
+            row.timestamp = times[student]
         due = master.duedate
         if due and student in granted:
             row.extension = max(granted[student] - due, timedelta())
         if due and row.extension:
             due += row.extension
-        notebooks[row.id].late_submission_penalty = None
+        if notebooks[row.id].late_submission_penalty is not None:
+            notebooks[row.id].late_submission_penalty = None
         if row.timestamp and due and row.timestamp > due:
             late.append((student, notebooks[row.id], (row.timestamp - due).total_seconds()))
     return late
 
 
-def _rows(db: Any, kind: Any, keys: Mapping[str, Any], *, by: str, **fixed: str) -> dict[str, Any]:
-    """Return the row of each key, made where there is none."""
+def _rows(
+    db: Any,
+    kind: Any,
+    keys: Iterable[str],
+    *,
+    by: str,
+    fresh: Mapping[str, Mapping[str, Any]] | None = None,
+    **fixed: str,
+) -> dict[str, Any]:
+    """Return the row of each key, made where there is none, with what is ``fresh`` for its key.
+
+    They are inserted past SQLAlchemy's objects: these are made when all is there, by one query.
+    """
     column = getattr(kind, by)
     query = db.query(kind).filter_by(**fixed).filter(column.in_(list(keys)))
     rows = {getattr(row, by): row for row in query}
-    for key in keys:
-        if key not in rows:
-            id = {} if by == "id" else {"id": api.new_uuid()}
-            rows[key] = kind(**{by: key}, **fixed, **id)
-            db.add(rows[key])
+    if new := [key for key in keys if key not in rows]:
+        ids = [{}] * len(new) if by == "id" else [{"id": id} for id in _fresh_ids(len(new))]
+        own = fresh or {}
+        made = [{by: k, **fixed, **id, **own.get(k, {})} for k, id in zip(new, ids, strict=True)]
+        db.execute(insert(kind.__table__), made)
+        rows |= {getattr(row, by): row for row in query if getattr(row, by) not in rows}
     return rows
+
+
+def _fresh_ids(count: int) -> Iterator[str]:
+    """Yield ids as nbgrader's are, drawn at once: one by one they take longer than the rows."""
+    drawn = secrets.token_hex(16 * count)
+    return (drawn[i : i + 32] for i in range(0, len(drawn), 32))
 
 
 class _CellRows:
@@ -280,10 +315,12 @@ class _CellRows:
         # Whoever marks by hand meanwhile waits, on a server, until this is saved.
         for row in db.query(kind).filter(*theirs).with_for_update():
             self._rows[row.cell_id][row.notebook_id] = row
+        new = [
+            (cell, id) for cell, rows in self._rows.items() for id in notebooks.keys() - rows.keys()
+        ]
         self._new = [
-            SimpleNamespace(notebook_id=id, cell_id=cell, **fresh)
-            for cell, rows in self._rows.items()
-            for id in notebooks.keys() - rows.keys()
+            SimpleNamespace(id=own, notebook_id=id, cell_id=cell, **fresh)
+            for own, (cell, id) in zip(_fresh_ids(len(new)), new, strict=True)
         ]
         for row in self._new:
             self._rows[row.cell_id][row.notebook_id] = row
