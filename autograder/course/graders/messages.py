@@ -116,7 +116,7 @@ def unpacked_grades(content: object, key: bytes) -> list[Graded | None]:
     return [Graded.read(*parcel) if parcel else None for parcel in parcels]
 
 
-def _opened(content: bytes, form: type[T]) -> T:
+def _opened(content: memoryview, form: type[T]) -> T:
     try:
         return msgspec.msgpack.decode(content, type=form)
     except msgspec.MsgspecError as error:
@@ -127,12 +127,14 @@ def _sealed(content: bytes, key: bytes, kind: bytes) -> bytes:
     return _seal_of(content, key, kind) + content
 
 
-def _unsealed(content: bytes, key: bytes, kind: bytes) -> bytes:
-    seal, body = content[:_SEAL], content[_SEAL:]
-    if not hmac.compare_digest(seal, _seal_of(body, key, kind)):
+def _unsealed(content: bytes, key: bytes, kind: bytes) -> memoryview:
+    body = memoryview(content)[_SEAL:]
+    if not hmac.compare_digest(content[:_SEAL], _seal_of(body, key, kind)):
         raise Forged("a message whose seal is not that of this meeting")
     return body
 
 
-def _seal_of(content: bytes, key: bytes, kind: bytes) -> bytes:
-    return hmac.digest(key, kind + content, "sha256")
+def _seal_of(content: bytes | memoryview, key: bytes, kind: bytes) -> bytes:
+    seal = hmac.new(key, kind, "sha256")
+    seal.update(content)
+    return seal.digest()
