@@ -33,6 +33,7 @@ import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -312,8 +313,11 @@ def answers(origin: Path, folder: Path, factor: float) -> tuple[Path, list[float
     found = []
     for result in grade_class(course, submissions(course, A), GradingOptions(jobs=1)):
         assert isinstance(result, Graded)
-        result.grade.runtime["seconds"] *= factor
-        found.append((result.grade.runtime["seconds"], result))
+        runtime = dict(result.grade.runtime)
+        runtime["seconds"] *= factor
+        # Written anew: by its record a job's time is known to the one who asks.
+        result = replace(result, grade=replace(result.grade, runtime=runtime))
+        found.append((runtime["seconds"], result))
     shutil.rmtree(course.root)
     path = folder / "answers.pickle"
     path.write_bytes(pickle.dumps(found[1:]))  # the first one waits for imports
