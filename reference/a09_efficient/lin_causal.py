@@ -299,22 +299,27 @@ def steps_match_the_masked_form(call, rng):
 def a_step_costs_always_the_same(call, rng):
     """Late steps take no more work than early ones: the state doesn't grow."""
     Q, K, V = qkv(rng, 24, 8, 4)
-    right, state, flops = masked(Q, K, V), nothing(8, 4), {}
+    right, state, rows, works = masked(Q, K, V), nothing(8, 4), [], []
     for t in range(24):
         if t in (5, 23):
             work = call.work(state, Q[t], K[t], V[t])
             agree(work.value[1], right[t], rtol=1e-4, what="the output")
             covers(work, 4 * 8 * 4)
-            flops[t] = work.flops
-        state, _ = call(state, Q[t], K[t], V[t])
+            works.append(work)
+        state, row = call(state, Q[t], K[t], V[t])
+        rows.append(row)
+    agree(np.array(rows), right, rtol=1e-4, what="the outputs")
+    early, late = works
     within(
         call,
         "work of step 24 / that of step 6",
-        flops[23] / flops[5],
+        max(late.flops / early.flops, late.steps / early.steps),
         1.4,
         "a later step takes more work than an early one",
         kind="steps that grow dearer",
     )
+    sizes = [[np.size(part) for part in work.value[0]] for work in works]
+    require(sizes[0] == sizes[1], "the state grows: S or z has more numbers in a later step")
 
 
 @exercise.misconception
@@ -326,6 +331,14 @@ def step_keeps_all_keys(state, q, k, v):
     K, V = np.vstack([K, k]), np.vstack([V, v])
     a = elu1(K) @ elu1(q)
     return (K, V), a @ V / a.sum()
+
+
+@exercise.misconception
+def step_keeps_keys_beside_the_sums(state, q, k, v):
+    """Your S grows by a column with each token. The state has one size, however long the text."""
+    width = len(v)
+    S, z = state[0][:, :width] + np.outer(elu1(k), v), state[1] + elu1(k)
+    return (np.column_stack([S, state[0][:, width:], k]), z), elu1(q) @ S / (elu1(q) @ z)
 
 
 @exercise.misconception(credit=0.4)
