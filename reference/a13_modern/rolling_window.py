@@ -339,6 +339,13 @@ def decode(call, Q, K, V, w=W, state=None):
     return state, np.array(rows)
 
 
+def numbers_in(held):
+    """How many numbers something holds."""
+    if isinstance(held, dict | list | tuple):
+        return sum(map(numbers_in, held.values() if isinstance(held, dict) else held))
+    return np.size(held)
+
+
 def windowed(Q, K, V, w=W):
     """The rows of masked attention, which decoding must reproduce."""
     i, j = np.indices((len(Q), len(K)))
@@ -401,7 +408,7 @@ def work_stays_the_same(call, rng):
     w, d = 3, 4  # little for the slots, so that a number for each token shows
     Q, K, V = tokens(rng, 10 * w + 1, d, d)
     right, works = windowed(Q, K, V, w), []
-    state, start = call.own(new_state)(w, d, d), 0
+    state, start, sizes = call.own(new_state)(w, d, d), 0, []
     for t in (w, 10 * w):
         state, rows = decode(call, Q[start:t], K[start:t], V[start:t], w, state)
         if start:
@@ -410,6 +417,7 @@ def work_stays_the_same(call, rng):
         agree(np.asarray(work.value[1]), right[t])
         covers(work, 4 * w * d)
         works.append(work)
+        sizes.append(numbers_in(state))
         start = t
     early, late = works
     within(
@@ -420,12 +428,20 @@ def work_stays_the_same(call, rng):
         "the work of a step grows with the number of tokens",
         kind="grows",
     )
+    require(sizes[0] == sizes[1], "the state grows with the number of tokens")
 
 
 @exercise.misconception
 def empty_slots_attended(state, q, k, v):
     """A slot that was never written must not take weight: a zero key has score 0, not −∞."""
     return step(state, q, k, v, live=len(state["K"]))
+
+
+@exercise.misconception
+def tokens_noted_beside_the_slots(state, q, k, v):
+    """Your state keeps something of every token. However long the text is, w slots are enough."""
+    new, out = step(state, q, k, v)
+    return new | {"seen": [*state.get("seen", []), k]}, out
 
 
 @exercise.misconception
