@@ -452,8 +452,8 @@ def nothing_is_neutral(call, rng):
 def any_tree(call, rng):
     """Six blocks may be merged in any order and in any brackets, and stay what they are."""
     for _ in range(3):
-        S, V = 3 * rng.normal(size=(3, 6)), rng.normal(size=(6, 2))
-        forest = [(S[:, j], np.ones(3), np.tile(V[j], (3, 1))) for j in rng.permutation(6)]
+        S, V = 3 * rng.normal(size=(4, 6)), rng.normal(size=(6, 3))
+        forest = [(S[:, j], np.ones(4), np.tile(V[j], (4, 1))) for j in rng.permutation(6)]
         while len(forest) > 1:
             i = int(rng.integers(len(forest) - 1))
             a, b = forest[i], forest.pop(i + 1)
@@ -570,10 +570,10 @@ def finishes_a_state(call, rng):
 @exercise.check(points=0.5)
 def no_keys_at_all(call, rng):
     """finish of a state without keys gives the output 0 and the log-sum-exp −∞, not NaN."""
-    m, ell, o = states(rng)
+    m, ell, o = states(rng, 4, 3)
     m[1], ell[1], o[1] = -inf, 0, 0
     out, lse = call((m, ell, o))
-    agree(np.asarray(out)[1], np.zeros(2), what="the output of a query without keys")
+    agree(np.asarray(out)[1], np.zeros(3), what="the output of a query without keys")
     agree(np.asarray(lse)[1], -inf, what="its log-sum-exp")
 
 

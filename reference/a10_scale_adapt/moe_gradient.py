@@ -101,7 +101,7 @@ def plain_gates(call, rng):
 @exercise.check(points=0.5)
 def renormalised_gates(call, rng):
     """With renormalised gates, too."""
-    z, y = data(rng)
+    z, y = data(rng, 6)
     for k in (2, 3):
         right = differences(lambda x, k=k: output(x, y, k, True), z)
         agree(call(z, y, k, True), right, rtol=1e-6, atol=1e-8)
