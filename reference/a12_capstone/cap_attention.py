@@ -148,6 +148,7 @@ def six_maps(call, rng):
 def right_maps(call, rng):
     """The maps are those with which the model computes, in every layer."""
     weights, *ids = inputs(rng)
+    ids = [batch[:2] for batch in ids]
     found = call(weights, *ids)
     other = call({name: 1.1 * array for name, array in weights.items()}, *ids)
     followed = any(not alike(maps, other[name]) for name, maps in found.items())
