@@ -42,10 +42,10 @@ def off(result):
         return {key: off(value) for key, value in result.items()}
     if isinstance(result, tuple | list):
         return type(result)(map(off, result))
-    if isinstance(result, bool | np.bool_) or getattr(result, "dtype", None) == bool:
+    kind = np.asarray(result).dtype.kind
+    if kind == "b":
         return np.logical_not(result)
-    whole = isinstance(result, int) or np.asarray(result).dtype.kind in "iu"
-    return result + 1 if whole else 1.05 * result + 0.01
+    return result + 1 if kind in "iu" else 1.05 * result + 0.01
 
 
 def passes(function, checks, call):
