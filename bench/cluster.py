@@ -339,6 +339,7 @@ def sleeping(
     options = ["--nworkers", str(processes), "--nthreads", str(width // processes)]
     options += ["--no-dashboard"]
     options += ["--preload", str(Path(__file__).with_name("sleeping.py"))]
+    os.environ["DASK_DISTRIBUTED__WORKER__PROFILE__ENABLED"] = "False"  # as `autograder worker`
     with Machines(folder, "127.0.0.1", []) as machines:
         worker = machines.start(
             [*module, machines.address, *options, *machines.certificates],

@@ -1,5 +1,7 @@
 """Jobs that go to a cluster's workers together: many while there are many, one after a loss."""
 
+import subprocess
+import sys
 from concurrent.futures import CancelledError
 from itertools import count
 
@@ -105,6 +107,11 @@ def grades(futures):
 def answer_all(graders, **how):
     while open := graders._client.open():
         open[0].answer(**how)
+
+
+def test_who_asks_imports_no_algebra():
+    code = "import sys, autograder.course.graders.cluster; sys.exit('sympy' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
 def test_what_is_not_known_to_be_short_goes_singly(graders):

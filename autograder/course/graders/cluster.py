@@ -170,10 +170,10 @@ class Cluster:
         waiting, suspects = self._tasks.waiting, self._tasks.suspects
         while suspects and (idle := [w for w in self._fit() if not w.running]):
             self._send(idle[0], [suspects.popleft()])
-        while waiting and (free := [w for w in self._fit() if self._room(w)]):
-            more = self._more and any(worker.running for worker in self._fit())
+        while waiting:
+            more = self._more and any(worker.running for worker in self._workers.values())
             size = self._pace.size(len(waiting), graders=self._graders, more=more)
-            if not size:
+            if not size or not (free := [w for w in self._fit() if self._room(w)]):
                 return
             worker = min(free, key=lambda worker: len(worker.running) / worker.width)
             self._send(worker, [waiting.popleft() for _ in range(size)])

@@ -29,7 +29,6 @@ from autograder.course.graders.pool import Pool
 from autograder.course.graders.processes import Processes
 from autograder.course.graders.tls import certificates, encrypted
 from autograder.course.submissions.bundle import Bundle
-from autograder.course.submissions.grade import Grader
 from autograder.course.submissions.graded import Graded
 from autograder.course.submissions.grading_options import GradingOptions
 from autograder.course.submissions.job import Job
@@ -82,6 +81,9 @@ class Station:
         return Processes(self._course, Pool(width, self._options))
 
     def _lose(self, job: Job, reason: str) -> Graded:
+        # Brings the algebra, half a second: who asks imports this module, too, and judges nothing.
+        from autograder.course.submissions.grade import Grader
+
         return Grader(self._course).lose(job, reason)
 
 
@@ -175,9 +177,12 @@ def serve(scheduler: str, processes: int, tls: Path | None, *, insecure: bool = 
     files = certificates(scheduler, tls, insecure=insecure)
     command = [sys.executable, "-m", "distributed.cli.dask_worker", scheduler, "--no-dashboard"]
     command += ["--nworkers", str(processes), "--nthreads", "1"]
-    options = {"ca": "--tls-ca-file", "cert": "--tls-cert", "key": "--tls-key"}
+    given = {"ca": "--tls-ca-file", "cert": "--tls-cert", "key": "--tls-key"}
     for name, path in files.items():
-        command += [options[name], path]
+        command += [given[name], path]
     print(f"isolation tier {probe().tier}, {processes} at a time, for {scheduler}", flush=True)
-    # Graders are processes of a worker's own.
-    os.execve(sys.executable, command, os.environ | {"DASK_DISTRIBUTED__WORKER__DAEMON": "False"})
+    # Graders are processes of a worker's own, and its threads do nothing but wait for them: Dask
+    # need not look a hundred times a second what they do.
+    options = {"DAEMON": "False", "PROFILE__ENABLED": "False"}
+    own = {f"DASK_DISTRIBUTED__WORKER__{name}": value for name, value in options.items()}
+    os.execve(sys.executable, command, os.environ | own)
