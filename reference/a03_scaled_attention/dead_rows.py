@@ -162,6 +162,7 @@ def dead_rows_are_zero(call, rng):
     mask[..., 1, :] = False
     mask[0, 0, 2] = True
     agree(call(s, mask), masked_softmax(s, mask))
+    agree(call(s, mask[0]), masked_softmax(s, mask[0]), what="the weights with one mask for all")
     require(not call.warnings, "the weights are right, but a warning is raised", credit=0.5)
 
 

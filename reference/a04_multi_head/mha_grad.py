@@ -115,7 +115,7 @@ def gradient_of_the_input(call, rng):
 def gradients_of_query_and_key_matrix(call, rng):
     """The gradients of W_q and W_k are right."""
     X, W, dY = data(rng)
-    agree(call(X, W, 2, dY)[1][:2], mha_backward(X, W, 2, dY)[1][:2], what="dW[:2]")
+    agree(call(X, W, 3, dY)[1][:2], mha_backward(X, W, 3, dY)[1][:2], what="dW[:2]")
 
 
 @exercise.check(points=1)
@@ -148,9 +148,11 @@ def with_a_causal_mask(call, rng):
     """With a causal mask nothing flows back from what a query may not see."""
     X, W, dY = data(rng)
     dY[:, 1:] = 0  # so dX is 0 behind the first token, whatever else is right
-    dX, _ = call(X, W, 2, dY, np.tri(4, dtype=bool))
+    dX, dW = call(X, W, 2, dY, np.tri(4, dtype=bool))
     worked(dX, like=mha_backward(X, W, 2, dY, np.tri(4, dtype=bool))[0], what="dX")
     agree(np.asarray(dX)[:, 1:], np.zeros((2, 3, 6)), what="dX behind the only token that counts")
+    # That token has one weight, 1, whatever its score is.
+    agree(np.asarray(dW)[:2], np.zeros((2, 6, 6)), what="dW[:2] of a token that sees itself alone")
 
 
 @exercise.misconception

@@ -102,7 +102,7 @@ def plain_gates(call, rng):
 def renormalised_gates(call, rng):
     """With renormalised gates, too."""
     z, y = data(rng, 6)
-    for k in (2, 3):
+    for k in (1, 3, 6):
         right = differences(lambda x, k=k: output(x, y, k, True), z)
         agree(call(z, y, k, True), right, rtol=1e-6, atol=1e-8)
 

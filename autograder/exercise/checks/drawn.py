@@ -151,8 +151,10 @@ class Drawing:
 def right_rows(
     rows: Rows, args: tuple[Any, ...], n: int, count: int
 ) -> tuple[np.ndarray[Any, Any], Any]:
-    """Return indices of at most ``count`` rows out of n, drawn by chance, and what is right there.
+    """Return indices of rows out of n, and what is right there.
 
+    At most ``count`` of them are drawn by chance. The last row is among them in any case: there a
+    last block ends that may not be full.
     That is remembered with inputs that are, where no student's function has a hand in it.
     """
     key: Hashable = ()
@@ -166,7 +168,7 @@ def right_rows(
         drawn, right, names = known[key]
         note(names)
         return drawn, right
-    drawn = np.sort(np.random.default_rng().choice(n, min(count, n), replace=False))
+    drawn = np.union1d(np.random.default_rng().choice(n, min(count, n), replace=False), [n - 1])
     with noting() as names:
         right = rows(drawn, *args)
     if not generators and not replaces(names):
