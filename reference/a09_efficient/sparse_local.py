@@ -120,6 +120,12 @@ def total_width(n, w, causal=False, dilation=1):
     return local_mask(n, w // 2, causal, dilation)
 
 
+@exercise.misconception
+def dilated_sees_ahead(n, w, causal=False, dilation=1):
+    """With a dilation your causal window sees keys ahead. Causal holds for each dilation."""
+    return local_mask(n, w, causal and dilation == 1, dilation)
+
+
 @exercise.misconception(credit=0.4)
 def ends_left_out(n, w, causal=False, dilation=1):
     """Keys exactly w away belong to the window."""
