@@ -34,9 +34,31 @@ def sorted_in_part(logits, k):
     return chosen, np.take_along_axis(p, chosen, axis=1)
 
 
+def two_heads_always(X, W, h, dY, mask=None):
+    known = load_module(ROOT / "reference" / "a04_multi_head" / "mha_grad.py")
+    return known.mha_backward(X, W, 2, dY, mask)
+
+
+def biased_where_many(X, W):
+    m = len(W) if len(W) < 100 else 1.04 * len(W)
+    return np.exp(X @ W.T - (X**2).sum(axis=-1, keepdims=True) / 2) / np.sqrt(m)
+
+
 @pytest.mark.parametrize(
     ("path", "name", "given", "failed"),
     [
+        (
+            "a04_multi_head/mha_grad",
+            "mha_backward",
+            two_heads_always,
+            {"gradients_of_query_and_key_matrix"},
+        ),
+        (
+            "a09_efficient/favor_code",
+            "favor_features",
+            biased_where_many,
+            {"products_average_to_the_exponential"},
+        ),
         ("a05_positions/shaw_score", "relative_scores", without_offsets, None),
         (
             "a13_modern/speculative",
