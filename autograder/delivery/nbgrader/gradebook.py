@@ -9,14 +9,12 @@ from __future__ import annotations
 import json
 import secrets
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
-from types import SimpleNamespace
 from typing import Any
 
 import nbformat
 from nbgrader import api
-from sqlalchemy import insert
 
 from autograder.course.config import Course, CourseError
 from autograder.course.files import write_atomically
@@ -24,6 +22,7 @@ from autograder.course.submissions.graded import Graded, digests
 from autograder.course.submissions.records import changed, move_notebook
 from autograder.delivery.nbgrader.database import open_gradebook, small_text, submitted_at, zoned
 from autograder.delivery.nbgrader.extensions import extensions
+from autograder.delivery.nbgrader.gradebook_rows import CellRows, rows_of
 from autograder.delivery.nbgrader.marks import owner
 from autograder.grading.results import ExerciseGrade, Status
 from autograder.student.notebook import CHECK
@@ -165,8 +164,8 @@ def _save_assignment(
     free_text = {cell.name for cell in graded_cells} & {cell.name for cell in solution_cells}
 
     times = {student: submitted_at(course, student, assignment) for student in group}
-    _rows(db, api.Student, group, by="id")
-    submissions = _rows(
+    rows_of(db, api.Student, group, by="id")
+    submissions = rows_of(
         db,
         api.SubmittedAssignment,
         group,
@@ -175,7 +174,7 @@ def _save_assignment(
         assignment_id=master.id,
     )
     students = {row.id: student for student, row in submissions.items()}
-    notebooks = _rows(
+    notebooks = rows_of(
         db, api.SubmittedNotebook, students, by="assignment_id", notebook_id=notebook.id
     )
     owners = {row.id: students[id] for id, row in notebooks.items()}
@@ -184,7 +183,7 @@ def _save_assignment(
     unchanged = {s: _unchanged(graded.texts, released) for s, graded in group.items()}
     anew = {s: changed(course, graded) for s, graded in group.items()}
     exercises = {s: {e.id: e for e in graded.grade.exercises} for s, graded in group.items()}
-    rows = _CellRows(db, api.Grade, owners, graded_cells, manual_score=None)
+    rows = CellRows(db, api.Grade, owners, graded_cells, manual_score=None)
     for cell, of_cell in rows:
         for id, row in of_cell.items():
             own = exercises[owners[id]]
@@ -201,7 +200,7 @@ def _save_assignment(
             elif cell.name.removeprefix(CHECK) in anew[owners[id]]:
                 row.needs_manual_grade = True  # a person marked another text
     rows.insert()
-    rows = _CellRows(db, api.Comment, owners, solution_cells)
+    rows = CellRows(db, api.Comment, owners, solution_cells)
     for cell, of_cell in rows:
         for id, row in of_cell.items():
             row.auto_comment = "No response." if cell.name in unchanged[owners[id]] else None
@@ -257,82 +256,6 @@ def _lateness(
         if row.timestamp and due and row.timestamp > due:
             late.append((student, notebooks[row.id], (row.timestamp - due).total_seconds()))
     return late
-
-
-def _rows(
-    db: Any,
-    kind: Any,
-    keys: Iterable[str],
-    *,
-    by: str,
-    fresh: Mapping[str, Mapping[str, Any]] | None = None,
-    **fixed: str,
-) -> dict[str, Any]:
-    """Return the row of each key, made where there is none, with what is ``fresh`` for its key.
-
-    They are inserted past SQLAlchemy's objects: these are made when all is there, by one query.
-    """
-    column = getattr(kind, by)
-    query = db.query(kind).filter_by(**fixed).filter(column.in_(list(keys)))
-    rows = {getattr(row, by): row for row in query}
-    if new := [key for key in keys if key not in rows]:
-        ids = [{}] * len(new) if by == "id" else [{"id": id} for id in _fresh_ids(len(new))]
-        own = fresh or {}
-        made = [{by: k, **fixed, **id, **own.get(k, {})} for k, id in zip(new, ids, strict=True)]
-        db.execute(insert(kind.__table__), made)
-        rows |= {getattr(row, by): row for row in query if getattr(row, by) not in rows}
-    return rows
-
-
-def _fresh_ids(count: int) -> Iterator[str]:
-    """Yield ids as nbgrader's are, drawn at once: one by one they take longer than the rows."""
-    drawn = secrets.token_hex(16 * count)
-    return (drawn[i : i + 32] for i in range(0, len(drawn), 32))
-
-
-class _CellRows:
-    """A table's rows for some cells and notebooks; those that are missing are made.
-
-    They are fetched by one query and inserted by another, past SQLAlchemy's objects.
-
-    Parameters
-    ----------
-    fresh
-        What a row that was not there has in its columns.
-    """
-
-    def __init__(
-        self,
-        db: Any,
-        kind: Any,
-        notebooks: Mapping[str, str],
-        cells: Sequence[Any],
-        **fresh: Any,
-    ) -> None:
-        self._db, self._kind, self._cells = db, kind, cells
-        self._rows: dict[str, dict[str, Any]] = {cell.id: {} for cell in cells}
-        theirs = kind.notebook_id.in_(list(notebooks)), kind.cell_id.in_(list(self._rows))
-        # Whoever marks by hand meanwhile waits, on a server, until this is saved.
-        for row in db.query(kind).filter(*theirs).with_for_update():
-            self._rows[row.cell_id][row.notebook_id] = row
-        new = [
-            (cell, id) for cell, rows in self._rows.items() for id in notebooks.keys() - rows.keys()
-        ]
-        self._new = [
-            SimpleNamespace(id=own, notebook_id=id, cell_id=cell, **fresh)
-            for own, (cell, id) in zip(_fresh_ids(len(new)), new, strict=True)
-        ]
-        for row in self._new:
-            self._rows[row.cell_id][row.notebook_id] = row
-
-    def __iter__(self) -> Iterator[tuple[Any, dict[str, Any]]]:
-        """Yield each cell with its rows by notebook."""
-        return ((cell, self._rows[cell.id]) for cell in self._cells)
-
-    def insert(self) -> None:
-        """Insert the rows that are new."""
-        if self._new:
-            self._db.execute(insert(self._kind.__table__), [vars(row) for row in self._new])
 
 
 def _unchanged(now: Mapping[str, str], before: Mapping[str, str]) -> set[str]:
