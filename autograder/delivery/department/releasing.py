@@ -146,9 +146,10 @@ def _offer(course: Course, id: str, files: dict[str, bytes]) -> None:
     formgrader lists what is there, and its Generate button makes release/ from it again.
     """
     folder = course.folder("source") / id
-    for name in stale(files, folder):
-        if name in files:
-            write_atomically(folder / name, files[name])
+    for name, content in files.items():
+        path = folder / name
+        if not path.is_file() or path.read_bytes() != content:
+            write_atomically(path, content)
 
 
 def hand_out(course: Course, ids: Sequence[str], to: str | Path) -> list[str]:
