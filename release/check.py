@@ -3742,7 +3742,11 @@ def _even(value: object) -> bool:
     if entries.dtype.kind not in "biuf" or entries.size < 2:
         return False
     entries = entries.ravel()
-    return all(map(_one_number, (entries[:_FEW], entries)))  # what varies does so soon
+    few = map(entries.item, range(min(entries.size, _FEW)))  # what varies does so soon
+    first = float(next(few))
+    if not all(each == first or abs(each - first) <= _ROUNDED * abs(first) for each in few):
+        return False
+    return _one_number(entries)
 
 
 def _one_number(entries: Any) -> bool:
