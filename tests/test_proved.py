@@ -96,7 +96,9 @@ def passed(tmp_path_factory):
 
 @pytest.fixture
 def project(tmp_path, passed):
-    return shutil.copytree(passed, tmp_path / "project")
+    # What Python and pytest have compiled knows its files by where they were.
+    cache = shutil.ignore_patterns("__pycache__")
+    return shutil.copytree(passed, tmp_path / "project", ignore=cache)
 
 
 @pytest.mark.parametrize(
