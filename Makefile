@@ -13,14 +13,15 @@ demo: $(VENV)/engine
 	$(BIN)/autograder demo
 
 # What has passed, and can't have changed, is left out: tests/proved.py.  The engine is compiled once:
-# hundreds of processes start, and where none may write bytecode each would compile it anew.
+# hundreds of processes start, and where none may write bytecode each would compile it anew.  Tests
+# write none: what is copied with it names the place that it was compiled at.
 test: style
 	$(BIN)/python -m compileall -q autograder
-	$(BIN)/pytest -n auto --dist loadgroup --changed
+	PYTHONDONTWRITEBYTECODE=1 $(BIN)/pytest -n auto --dist loadgroup --changed
 
 # One look into every room, for before a small change is committed.
 quick: style
-	$(BIN)/pytest -n auto --dist loadgroup @tests/quick.txt
+	PYTHONDONTWRITEBYTECODE=1 $(BIN)/pytest -n auto --dist loadgroup @tests/quick.txt
 
 # What differs on a machine that has Python and nothing else, on one that has more.
 bare: $(VENV)/ready

@@ -96,9 +96,7 @@ def passed(tmp_path_factory):
 
 @pytest.fixture
 def project(tmp_path, passed):
-    # What Python and pytest have compiled knows its files by where they were.
-    cache = shutil.ignore_patterns("__pycache__")
-    return shutil.copytree(passed, tmp_path / "project", ignore=cache)
+    return shutil.copytree(passed, tmp_path / "project")
 
 
 @pytest.mark.parametrize(
