@@ -35,10 +35,11 @@ from autograder.course.submissions.handed_in import Handed, submissions
 from autograder.delivery.nbgrader import gradebook
 from autograder.exercise import Exercise, Part
 from autograder.exercise.words.dependencies import solve
-from autograder.grading.demonstrations import only_shows, tagged
+from autograder.grading.demonstrations import only_shows
 from autograder.grading.interview import Interview
 from autograder.grading.replay import seed_of
 from autograder.sandbox.wire.requests import Call
+from autograder.student.notebook import source_of
 
 MOST_NUMBERS = 10_000
 
@@ -125,7 +126,7 @@ class Equivalents:
                 if _grade_id(cell).startswith("check_"):
                     cell.update(source=released[_grade_id(cell)]["source"])
                     cell["metadata"] = released[_grade_id(cell)]["metadata"]
-                cell["source"] = "".join(cell["source"])
+                cell["source"] = source_of(cell)
                 if only_shows(cell) and not demonstrations:
                     cell["source"] = ""
             handed.path.write_text(json.dumps(notebook))
@@ -174,8 +175,9 @@ class Equivalents:
             names: dict[str, Any] = {}
             steps: list[Callable[[], Any]] = []
             for cell in json.loads(each.path.read_text())["cells"]:
-                if cell["cell_type"] == "code" and not tagged(cell):
-                    steps.append(partial(_run, "".join(cell["source"]), names))
+                source = source_of(cell)
+                if cell["cell_type"] == "code" and not only_shows({**cell, "source": source}):
+                    steps.append(partial(_run, source, names))
             steps += [partial(_call, names, *call) for call in self._asked()]
             quiet = np.errstate(all="ignore"), warnings.catch_warnings(action="ignore")
             with quiet[0], quiet[1], contextlib.redirect_stdout(io.StringIO()):

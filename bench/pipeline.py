@@ -4,10 +4,11 @@ All grade submissions of the same students, everything included: reading, runnin
 gradebook, autograded notebooks and records.  nbgrader and otter-grader get the same cells of the
 students, with tests written for them (equivalent.py), and no isolation.  They run in turns, each
 time in a fresh copy of the course; medians are reported.  The other tools get a part of the class,
-as they cost the same for each submission.  Released cells that only show a picture are not run by
-ours; "no demos" is nbgrader without them.  The simulated submissions are honest ones: right, wrong
-or blank, but none that hangs.  Nearly all students err in every exercise, which costs ours most:
-there a mistake is looked for.  `--right 0.7` is a class that gets seven exercises of ten right.
+as they cost the same for each submission.  Released cells that only show a picture or the student's
+numbers are not run by ours; "no demos" is nbgrader without them.  The simulated submissions are
+honest ones: right, wrong or blank, but none that hangs.  Nearly all students err in every exercise,
+which costs ours most: there a mistake is looked for.  `--right 0.7` is a class that gets seven
+exercises of ten right.
 
 Processor time is that of a control group, so that no process escapes it; where this user may make
 none, the figures say so and miss what runs in bubblewrap.
