@@ -27,6 +27,7 @@ SMALL = 5
 #: What happens more often to somebody who didn't make a mistake is no sign of it.
 CHANCE = 0.02
 _LOGARITHM = 1e-3  # so near is what somebody has computed with another logarithm
+_HEAD = 500  # numbers that are looked at before the rest
 _MET, _MET_SMALL = 0.1, 0.25  # so often one whole number, or a small one, shows a slip by chance
 
 
@@ -183,7 +184,13 @@ def by_chance(rights: Iterable[Any], given: Iterable[Any]) -> bool:
     False
     """
     instead, own = (np.concatenate([np.empty(0), *map(_numbers, all_)]) for all_ in (rights, given))
-    numbers = np.unique(instead[instead != own] if instead.shape == own.shape else instead)
+    numbers = instead[instead != own] if instead.shape == own.shape else instead
+    return _are_few(numbers[:_HEAD]) and _are_few(numbers)
+
+
+def _are_few(numbers: Any) -> bool:
+    """Tell whether these are so few different numbers, and so plain, that they may be chance."""
+    numbers = np.unique(numbers)
     numbers = numbers[np.isfinite(numbers)]
     plain = np.mod(np.where(np.abs(numbers) < SMALL, 4, 1) * numbers, 1) == 0
     chances = np.where(np.abs(numbers) < SMALL, _MET_SMALL, _MET)
