@@ -141,7 +141,8 @@ def files_of(name, items):
     # What is named above is what any test may read, and not what those do that import this.
     texts = [file.read_text("utf-8") for file in own if file != Path(__file__)]
     text = "\n".join([*texts, *map(inspect.getsource, fixtures)])
-    found = {*own, *HERE.glob("*.py"), *ROOT.glob(SETTINGS)}
+    helpers = {file for file in HERE.glob("*.py") if not file.name.startswith("test_")}
+    found = {*own, *helpers, *ROOT.glob(SETTINGS)}
     if page := page_of(items[0]):
         found.add(ROOT / page)
     else:
