@@ -1,11 +1,13 @@
 """What grading worked out is found again by later processes, as long as it would come out alike."""
 
+from contextlib import closing
 from types import CellType, FunctionType
 
 import numpy as np
 import pytest
 
 from autograder.course.classes.simulate import simulate
+from autograder.course.submissions import worked_out
 from autograder.course.submissions.grade import Grader
 from autograder.course.submissions.handed_in import submissions
 from autograder.course.submissions.worked_out import FILE, WorkedOut
@@ -66,6 +68,23 @@ def test_a_later_grader_finds_it_while_nothing_has_changed(course, everything_la
     path.write_text(path.read_text() + "\n")
     assert graded(course) == first
     assert not found
+
+
+def test_two_at_a_time_find_what_the_other_keeps(course, monkeypatch):
+    monkeypatch.setattr(worked_out, "_LOOK", 0.0)
+    with closing(WorkedOut(course, MOTION)) as one, closing(WorkedOut(course, MOTION)) as other:
+        assert not other.knows(b"topic")
+        one.keep(b"topic", b"key", 7, set())
+        assert other.knows(b"topic")
+        assert other.find(b"key") == (7, set())
+
+
+def test_what_others_keep_is_not_looked_up_at_each_question(course, monkeypatch):
+    monkeypatch.setattr(worked_out, "_LOOK", 60.0)
+    with closing(WorkedOut(course, MOTION)) as one, closing(WorkedOut(course, MOTION)) as other:
+        assert not other.knows(b"topic")
+        one.keep(b"topic", b"key", 7, set())
+        assert not other.knows(b"topic")
 
 
 @pytest.mark.sandbox

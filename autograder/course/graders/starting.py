@@ -19,6 +19,10 @@ _PRELOADED = [
     "autograder.algebra.comparing.texts",
     "autograder.algebra.deriving.judging.equation_chain",
     "autograder.algebra.deriving.judging.indexed_chain",
+    "autograder.exercise.answers.derivation",
+    "autograder.exercise.properties",
+    "jaxtyping",  # as references do
+    "sympy.tensor.tensor",  # as sympy does for the first sum
 ]
 _SOCKET = 107 - len("/pymp-xxxxxxxx/listener-xxxxxxxx")  # what a socket's name leaves to its folder
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import contextlib
 import os
 import sqlite3
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache, cached_property
@@ -31,11 +32,13 @@ from autograder.sandbox.wire import decode, encode_parts
 FILE = ".worked_out.db"
 _LAYERS = ("student", "algebra", "exercise", "sandbox", "grading")
 _SECONDS = 1.0  # to wait for another process that writes
+_LOOK = 0.25  # seconds between looks at what other processes have kept
 _MOST = 1 << 20  # bytes of a result
 _TABLE = (
     "CREATE TABLE IF NOT EXISTS known (key BLOB PRIMARY KEY, topic BLOB, assignment TEXT, "
     "computing BLOB, header BLOB, payload BLOB)"
 )
+_INDEX = "CREATE INDEX IF NOT EXISTS topics ON known (assignment, topic)"
 
 
 class WorkedOut:
@@ -49,10 +52,16 @@ class WorkedOut:
 
     def __init__(self, course: Course, assignment: str, *, found: bool = True) -> None:
         self._course, self._assignment, self._found = course, assignment, found
+        self._topics: set[bytes] = set()
+        self._version, self._next_look = -1, 0.0
 
     def knows(self, topic: bytes) -> bool:
-        """Tell whether anything was kept about a topic before this process, or by it."""
-        return self._found and topic in self._topics
+        """Tell whether anything was kept about a topic, a moment ago at the latest."""
+        if not self._found:
+            return False
+        if topic not in self._topics and time.monotonic() >= self._next_look:
+            self._look()
+        return topic in self._topics
 
     def find(self, key: bytes) -> tuple[Any, set[str]] | None:
         """Return a result and the names of the references that were called for it."""
@@ -93,13 +102,17 @@ class WorkedOut:
         settings = f"{course.id} {course.gpu} {self._assignment}".encode()
         return hash_of([_engine(), settings, *map(hash_file, files_of(course, self._assignment))])
 
-    @cached_property
-    def _topics(self) -> set[bytes]:
+    def _look(self) -> None:
+        """Take note of the topics, if another process has kept something since the last look."""
+        self._next_look = time.monotonic() + _LOOK
         with _trying():
-            if self._file is not None:
+            if self._file is None:
+                return
+            (version,) = self._file.execute("PRAGMA data_version").fetchone()
+            if version != self._version:
+                self._version = version
                 asked = "SELECT DISTINCT topic FROM known WHERE assignment = ?"
-                return {topic for (topic,) in self._file.execute(asked, (self._assignment,))}
-        return set()
+                self._topics.update(t for (t,) in self._file.execute(asked, (self._assignment,)))
 
     @cached_property
     def _file(self) -> sqlite3.Connection | None:
@@ -117,6 +130,7 @@ class WorkedOut:
         try:
             file.execute("PRAGMA synchronous = OFF")  # what is lost is worked out once more
             file.execute(_TABLE)
+            file.execute(_INDEX)
             file.execute(
                 "DELETE FROM known WHERE assignment = ? AND computing <> ?",
                 (self._assignment, self._computing),

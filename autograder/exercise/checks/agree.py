@@ -14,7 +14,6 @@ from autograder.student.differences import (
     right_in_float32,
 )
 
-
 _LONG, _HEAD = 5000, 500  # entries of an array, and those that are compared first
 
 
