@@ -91,8 +91,9 @@ def unvarying(function: CheckedFunction, call: Interview, secret: str) -> bool:
 
 def _brief(value: object) -> object:
     """Return two entries of an array that is one number alone: all of them say no more."""
-    few = isinstance(value, np.ndarray) and value.size > 2 and effortless([value])
-    return np.ravel(value)[:2] if few else value
+    if isinstance(value, np.ndarray) and value.size > 2 and effortless([value]):
+        return value.ravel()[:2]
+    return value
 
 
 def _everywhere(function: CheckedFunction, call: Interview, secret: str) -> Iterator[Exchange]:
