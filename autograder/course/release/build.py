@@ -28,6 +28,7 @@ from autograder.course.release.practising import DIGITS, HELP, helped
 from autograder.course.release.releasable import problems
 from autograder.course.release.shipping import shipped
 from autograder.exercise import Exercise, Part
+from autograder.exercise.words.arguments import calling_once
 from autograder.grading.demonstrations import TAG
 from autograder.student.data import SCHEMA
 from autograder.student.notebook import check_of, grade_id, new_cell, part_of
@@ -104,7 +105,9 @@ def _worked_out(exercise: Exercise, course: str) -> dict[str, Any]:
     variants = drawn(exercise, course)
     recorded = record(exercise, variants)
     graded = [known for _, known in variants]
-    return {"check": recorded, "help": helped(exercise, course, graded, recorded["functions"])}
+    with calling_once():
+        help_ = helped(exercise, course, graded, recorded["functions"])
+    return {"check": recorded, "help": help_}
 
 
 def stale(files: Mapping[str, bytes], folder: Path) -> list[str]:

@@ -8,6 +8,7 @@ from typing import Any
 from autograder.course.author_errors import raised
 from autograder.course.config import CourseError
 from autograder.exercise import Exercise
+from autograder.exercise.words.arguments import calling_once
 from autograder.exercise.words.dependencies import solve
 from autograder.exercise.words.variants import Draws, draws
 from autograder.grading.budget import Exhausted, bounded
@@ -26,7 +27,10 @@ def all_drawn(exercise: Exercise, course: str, most: int | None = None) -> Draws
         If it takes too long, or there aren't enough variants.
     """
     try:
-        return bounded(f"{exercise.id}.draw", lambda: draws(exercise, course, most), DRAW_SECONDS)
+        with calling_once():
+            return bounded(
+                f"{exercise.id}.draw", lambda: draws(exercise, course, most), DRAW_SECONDS
+            )
     except Exhausted:
         raise ValueError(
             f"{exercise.id}: the variants are not drawn after {DRAW_SECONDS:g} seconds of "

@@ -69,9 +69,11 @@ def _check(
     sets: list[PracticeInputs] = []
     room = ROOM
     for number in range(DRAWS):
-        found = _inputs(function, check, recorded["calls"], number)
-        size = _leaves(found)
-        if found and size <= (room if sets else 2 * ROOM) and found not in sets:
+        calls, most = _calls(function, check, recorded["calls"], number), room if sets else 2 * ROOM
+        if calls is None or _leaves(calls) > most or any(calls == one["calls"] for one in sets):
+            continue  # before each mistake is tried on them
+        found: PracticeInputs = {"calls": calls, "wrong": _wrong(function, calls)}
+        if (size := _leaves(found)) <= most:
             sets.append(found)
             room -= size
     if not sets:
@@ -87,9 +89,9 @@ def _leaves(value: object) -> int:
     return 1 if not isinstance(held, Iterable) or isinstance(held, str) else sum(map(_leaves, held))
 
 
-def _inputs(
+def _calls(
     function: CheckedFunction, check: Check, like: Sequence[RecordedCall], number: int
-) -> PracticeInputs | None:
+) -> list[RecordedCall] | None:
     """Return one draw, None where the check asks otherwise than when it was recorded."""
     call = Interview(function.solution)
     try:
@@ -97,16 +99,19 @@ def _inputs(
             warnings.simplefilter("ignore")
             check.run(call, _drawing(number, function.id, check.draws or check.name))
         made = renumbered(call.calls)
-        calls = [_call(one, known) for one, known in zip(made, like, strict=True)]
+        return [_call(one, known) for one, known in zip(made, like, strict=True)]
     except Exception:  # other numbers than those it was written with
         return None
     finally:
         call.release()
+
+
+def _wrong(function: CheckedFunction, calls: list[RecordedCall]) -> list[tuple[int, list[Any]]]:
+    """Return the mistakes that show there, by their places, with the marks of each."""
     mistakes = enumerate(function.misconceptions)
-    wrong = [
+    return [
         (place, marks) for place, each in mistakes if (marks := _marks(each, function.name, calls))
     ]
-    return {"calls": calls, "wrong": wrong}
 
 
 class _Short(np.random.Generator):

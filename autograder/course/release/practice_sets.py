@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from autograder.exercise import Exercise, Part
 from autograder.exercise.cache import Values
 from autograder.exercise.words.dependencies import solve
 from autograder.exercise.words.part import arguments
-from autograder.exercise.words.variants import hidden_mistakes, rng_for
+from autograder.exercise.words.variants import hiding, rng_for
 
 Known = dict[str, Any]
+T = TypeVar("T")
 
 #: Draws for numbers that nobody is graded with.
 TRIES = 300
@@ -60,49 +61,70 @@ def practice_sets(
         The variants of the release, with the right answers.
     """
     taken = Taken(graded)
-    drawn = [
-        (variant, solve(own, variant))
+    there = _Candidates(
+        (variant, known, {p.name for p in parts if _given_away(p, known, graded)})
         for variant in islice(_nobodys(own, parts, course, taken), _SPARE * number)
-    ]
-    given = [{p.name for p in parts if _given_away(p, known, graded)} for _, known in drawn]
+        for known in [solve(own, variant)]
+    )
     asked = list(parts)
     while asked:
         names = {part.name for part in asked}
-        left = [
+        left = _Candidates(
             (variant, known)
-            for (variant, known), away in zip(drawn, given, strict=True)
+            for variant, known, away in there
             if not away & names and used(own, asked, variant) not in taken
-        ]
-        if _SPARE * len(left) >= len(drawn):
-            sets, over = _few_told(own, asked, left, graded)
-            if not over or len(sets) >= _LEAST * min(number, len(left)):
-                return asked, sets[:number]
+        )
+        sets, over = _few_told(own, asked, left, graded, number)
+        if len(sets) == number:  # whatever the others are, which need not be drawn
+            return asked, sets
+        if _SPARE * len(left.drawn) >= len(there.drawn):
+            if not over or len(sets) >= _LEAST * min(number, len(left.drawn)):
+                return asked, sets
             asked.remove(max(asked, key=lambda part: over[part.name]))
         else:
-            asked.remove(max(asked, key=lambda part: sum(part.name in away for away in given)))
+            away = Counter(name for _, _, away in there.drawn for name in away)
+            asked.remove(max(asked, key=lambda part: away[part.name]))
     return [], []
+
+
+class _Candidates(Generic[T]):
+    """What may be chosen, each drawn when somebody first looks at it."""
+
+    def __init__(self, more: Iterator[T]) -> None:
+        self._more = more
+        self.drawn: list[T] = []
+
+    def __iter__(self) -> Iterator[T]:
+        yield from self.drawn
+        for each in self._more:
+            self.drawn.append(each)
+            yield each
 
 
 def _few_told(
     own: Exercise,
     asked: Sequence[Part],
-    sets: Sequence[tuple[Known, Known]],
+    sets: Iterable[tuple[Known, Known]],
     graded: Sequence[Known],
+    most: int,
 ) -> tuple[list[tuple[Known, Known]], Counter[str]]:
     """Return sets whose numbers, as far as a part uses them, are those of few; and what others had.
 
     Whoever is graded with the same L and d, say, reads off what depends on nothing else, though
     the rest of the numbers differs.
     """
-    names = {part.name: [*used(own, [part], sets[0][0])] for part in asked} if sets else {}
-    theirs: dict[str, defaultdict[Any, set[int]]] = {name: defaultdict(set) for name in names}
-    told: dict[str, set[int]] = {name: set() for name in names}
-    for who, known in enumerate(graded):
-        for name, numbers in names.items():
-            theirs[name][Values({each: known.get(each) for each in numbers}).key].add(who)
+    names: dict[str, list[str]] = {}
+    theirs: defaultdict[str, defaultdict[Any, set[int]]] = defaultdict(lambda: defaultdict(set))
+    told: dict[str, set[int]] = {part.name: set() for part in asked}
     kept: list[tuple[Known, Known]] = []
     over: Counter[str] = Counter()
     for variant, known in sets:
+        if not names:  # the same in all
+            names = {part.name: [*used(own, [part], variant)] for part in asked}
+            for who, known_to in enumerate(graded):
+                for name, numbers in names.items():
+                    key = Values({each: known_to.get(each) for each in numbers}).key
+                    theirs[name][key].add(who)
         now = {
             name: told[name] | theirs[name][Values({each: variant[each] for each in numbers}).key]
             for name, numbers in names.items()
@@ -112,6 +134,8 @@ def _few_told(
         if not too_many:
             kept.append((variant, known))
             told |= now
+            if len(kept) == most:
+                break
         over.update(too_many)
     return kept, over
 
@@ -140,7 +164,7 @@ def _nobodys(own: Exercise, parts: Sequence[Part], course: str, taken: Taken) ->
         variant = dict(own.draw(rng))
         now = used(own, parts, variant)
         key = Values(now).key
-        if key not in seen and now not in taken and not hidden_mistakes(own, variant):
+        if key not in seen and now not in taken and not any(hiding(own, variant)):
             seen.add(key)
             yield variant
 

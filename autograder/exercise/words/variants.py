@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -124,8 +124,12 @@ def _numbers(draw: Callable[..., Any], rng: np.random.Generator) -> dict[str, An
 
 def hidden_mistakes(exercise: Exercise, variant: Mapping[str, Any]) -> list[str]:
     """Return the misconceptions that this variant cannot tell from the right answer."""
+    return [*hiding(exercise, variant)]
+
+
+def hiding(exercise: Exercise, variant: Mapping[str, Any]) -> Iterator[str]:
+    """Yield them one by one: each takes its time."""
     known = solve(exercise, variant)
-    hidden = []
     for part in exercise.parts:
         for wrong in part.misconceptions:
             try:
@@ -134,5 +138,4 @@ def hidden_mistakes(exercise: Exercise, variant: Mapping[str, Any]) -> list[str]
             except FormatError:  # not even a number: nobody takes it for right
                 continue
             if part.answer.same(answer, known[part.name], widen=DISTANCE):
-                hidden.append(wrong.name)
-    return hidden
+                yield wrong.name
