@@ -57,10 +57,12 @@ def before_commands(
 def main() -> None:
     """Run a command; what is wrong is said in one sentence, without a traceback."""
     take_one_thread()
-    # nbgrader imports jsonschema, which imports this if it is there and then compiles 38 grammars
-    # for kinds of text that notebooks don't contain: a second for every command. It does without.
+    # nbformat and nbgrader import jsonschema, which imports these if they are there, and with them
+    # compiles 38 grammars and brings all of arrow, for kinds of text that notebooks don't contain:
+    # a second for every command. It does without.
     modules: dict[str, Any] = sys.modules
-    modules.setdefault("rfc3987_syntax", None)
+    for left_out in ("rfc3987_syntax", "isoduration", "rfc3986_validator"):
+        modules.setdefault(left_out, None)
     # Looking for garbage takes a tenth of the time for imports; and at the end, with all that
     # nbgrader brings, a third of a second. What is frozen is not looked at.
     gc.set_threshold(200_000)
