@@ -6,6 +6,9 @@ import pytest
 
 from autograder.course.proofs.helping import helping_problems, told_problems
 from autograder.course.release.build import build
+from autograder.course.release.practice_sets import practice_sets
+from autograder.exercise import Exercise, Numbers
+from autograder.exercise.words.dependencies import solve
 from autograder.exercise.words.variants import draws
 from autograder.student.practice_diagnosis import diagnosed
 
@@ -32,6 +35,27 @@ def practising(mini, write_release, as_student):
         return as_student(folder, f'x = practice("by_hand")["x"]\n{code}')
 
     return run
+
+
+def test_no_more_numbers_are_drawn_for_practice_than_are_kept():
+    exercise, drawn = Exercise("doubling", title="Doubling", source="none"), []
+
+    @exercise.variant
+    def draw(rng):
+        drawn.append({"n": int(rng.integers(10**6))})
+        return drawn[-1]
+
+    @exercise.part(points=1, answer=Numbers())
+    def doubled(n):
+        """Twice your number."""
+        return 2 * n
+
+    graded = [solve(exercise, variant) for variant in draws(exercise, "course", 20).pool]
+    drawn.clear()
+    asked, sets = practice_sets(exercise, exercise.parts, "course", 3, graded)
+    assert asked == exercise.parts
+    assert [variant for variant, _ in sets] == drawn
+    assert len(drawn) == 3
 
 
 def test_practice_shows_its_numbers_what_is_asked_and_how_to_answer(practising):
