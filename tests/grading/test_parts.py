@@ -772,20 +772,6 @@ def test_a_wrong_claim_is_no_slip_that_is_paid_twice_and_guesses_are_counted_tog
         assert part_problems(exercise, part, [{}]) == []
 
 
-@pytest.mark.parametrize(
-    ("numbers", "earned"), [((1, 1, 3.7, 3.7), 1), ((1, 3.7, 1, 1), 0.75), ((3.7, 3.7), 0)]
-)
-def test_a_guess_is_tried_on_further_variants_where_two_differ(numbers, earned):
-    exercise = Exercise("guessed", title="Guessed", source="none")
-
-    @exercise.part(points=1, answer=Numbers())
-    def same(n):
-        """The number."""
-        return n
-
-    assert blind_guess(exercise, [{"n": n} for n in numbers])[1] == earned
-
-
 def test_a_reason_needs_a_claim_before_it():
     exercise, other = claim_and_reason(), claim_and_reason()
     with pytest.raises(AuthoringError, match="`why` comes after `claim`, which is no part"):

@@ -14,9 +14,8 @@ from autograder.exercise.words.dependencies import solve
 from autograder.grading.checks import grade_checks
 from autograder.grading.parts import grade_parts
 
-#: What is earned without a thought hardly depends on the variant: a few are tried, and more where
-#: these differ.
-FEW, VARIANTS = 2, 4
+#: So many variants are tried: what is earned without a thought hardly depends on them.
+VARIANTS = 4
 
 
 def blind_guess(exercise: Exercise, pool: Sequence[Mapping[str, Any]]) -> tuple[float, ...]:
@@ -28,10 +27,9 @@ def blind_guess(exercise: Exercise, pool: Sequence[Mapping[str, Any]]) -> tuple[
     parts = [part for part in exercise.parts if not part.manual]
     points = _letters(exercise, [part for part in parts if _options(part, exercise, some[0])], some)
     points += sum(_constant(function) for function in exercise.functions)
-    few = some[: FEW if any(some) else 1]  # where nothing is drawn, all have the same
-    everywhere = [_guesses(exercise, parts, variant) for variant in few]
-    if any(earned != everywhere[0] for earned in everywhere):
-        everywhere += [_guesses(exercise, parts, variant) for variant in some[FEW:]]
+    alike = not any(some)  # nothing is drawn: all have the same
+    differing = some[:1] if alike else some
+    everywhere = [_guesses(exercise, parts, v) for v in differing] * (len(some) if alike else 1)
     means = np.mean(everywhere, axis=0) if parts else np.zeros(GUESSES)
     return tuple(float(points + mean) for mean in means)
 
