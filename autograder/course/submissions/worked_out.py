@@ -1,4 +1,4 @@
-"""What grading worked out and takes long, for later processes: ``records/.worked_out.db``.
+"""What grading worked out and takes long, for other processes: ``records/.worked_out.db``.
 
 It is what the engine says of an exercise and of an answer, whoever gave it: how a known mistake
 fails a check, what a reference returns, what a derivation earns.  No student's process can read or
