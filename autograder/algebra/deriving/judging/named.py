@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections import Counter
 from collections.abc import Mapping
 
 from autograder.algebra.deriving.judging.ends import Ends
@@ -67,8 +68,7 @@ class Named:
             return False
         out = self.written_out
         pairs = ((line.structure, other.structure), (line.essence, other.essence))
-        forms = (structures.folded(out(one), {out(whole): MARK}) for one, whole in pairs)
-        return any(set(names_in(form)) == {MARK[1]} for form in forms)
+        return any(_is_made_of(out(one), out(whole)) for one, whole in pairs)
 
     def says_the_start(self, line: Line) -> bool:
         """Whether a line is the given expression but for names, or a mixture of these.
@@ -105,3 +105,11 @@ class Named:
 
     def _form(self, text: str) -> Structure:
         return structure(self._language.tree(text))
+
+
+def _is_made_of(form: Structure, whole: Structure) -> bool:
+    """Whether no name stands in a formula but in another one, which it then holds a few times."""
+    names, own = Counter(names_in(form)), Counter(names_in(whole))
+    if names.keys() != own.keys() or len({names[name] / own[name] for name in own}) != 1:
+        return False
+    return set(names_in(structures.folded(form, {whole: MARK}))) == {MARK[1]}

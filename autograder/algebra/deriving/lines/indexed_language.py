@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 
 import sympy
 
 from autograder.algebra.deriving.lines.essence import Essence
 from autograder.algebra.deriving.lines.indexed import BOUND, LineNames, build_indexed, tree_of
-from autograder.algebra.deriving.lines.line import Line
+from autograder.algebra.deriving.lines.line import TEXTS, Line
 from autograder.algebra.deriving.lines.structure import Structure
 from autograder.algebra.reading.lines import declared_names
 from autograder.algebra.reading.tree import Node
@@ -58,7 +58,14 @@ class IndexedLanguage:
 
     def tree(self, text: str, *, latex: bool = False) -> Node:
         """Read `text` as a tree, by the one grammar that there is."""
-        return tree_of(text, self.known, latex=latex)
+        return self._tree(text, latex)
+
+    @functools.cached_property
+    def _tree(self) -> Callable[[str, bool], Node]:
+        """Reads a text once: each line is asked for what stands in a waypoint's forms."""
+        return functools.lru_cache(TEXTS)(
+            lambda text, latex: tree_of(text, self.known, latex=latex)
+        )
 
     def build(self, tree: Node, text: str) -> sympy.Expr:
         """Return what a tree says; operators stay as written."""

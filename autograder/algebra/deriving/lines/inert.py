@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import functools
+
 import sympy
 
 from autograder.algebra.deriving.lines.bars import rebuilt
+
+_KEPT = 2048
 
 
 class Uncomputed(sympy.Function):  # type: ignore[misc]  # sympy is untyped
@@ -80,6 +84,7 @@ def is_sum_of_sum(e: sympy.Expr) -> bool:
     return isinstance(e, Total) and isinstance(e.args[0], Total)
 
 
+@functools.lru_cache(_KEPT)
 def unnamed(e: sympy.Expr, depth: int = 0) -> sympy.Expr:
     """Give bound indices names by how deep they stand, so that their own don't matter."""
     if isinstance(e, Total | Largest):

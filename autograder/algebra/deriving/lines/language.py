@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import sympy
@@ -13,7 +13,7 @@ from autograder.algebra.building.library import CALLS
 from autograder.algebra.building.parse import build
 from autograder.algebra.building.scope import Scope
 from autograder.algebra.deriving.lines.essence import Essence
-from autograder.algebra.deriving.lines.line import Language, Line
+from autograder.algebra.deriving.lines.line import TEXTS, Language, Line
 from autograder.algebra.deriving.lines.running_sums import spelled_out
 from autograder.algebra.deriving.lines.structure import Structure, structure
 from autograder.algebra.reading.errors import ParseError
@@ -126,9 +126,18 @@ class PlainLanguage:
 
     def tree(self, text: str, *, latex: bool = False) -> Node:
         """Read `text` as a tree, by the one grammar that there is."""
-        words = self._scope.words
-        tree = read_tree(text, implicit=True, functions=_CALLS, words=words, latex=latex)
-        return spelled_out(tree)
+        return self._tree(text, latex)
+
+    @functools.cached_property
+    def _tree(self) -> Callable[[str, bool], Node]:
+        """Reads a text once: each line is asked for what stands in a waypoint's forms."""
+
+        def read(text: str, latex: bool) -> Node:
+            words = self._scope.words
+            tree = read_tree(text, implicit=True, functions=_CALLS, words=words, latex=latex)
+            return spelled_out(tree)
+
+        return functools.lru_cache(TEXTS)(read)
 
     def build(self, tree: Node, text: str) -> sympy.Expr:
         """Return what a tree, or a part of one, says in this derivation's names."""

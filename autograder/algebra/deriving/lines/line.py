@@ -23,6 +23,7 @@ from autograder.algebra.reading.tree import Node
 
 MAX_SPLIT_TERMS = 9  # of a sum whose parts are looked at
 DIGITS = 30
+TEXTS = 256  # of one derivation, of which a language keeps the trees
 
 
 class Language(Protocol):

@@ -42,5 +42,9 @@ class Memory:
     def keep(self, key: Hashable, found: object) -> None:
         """Remember what was found."""
         if len(self._known) >= self._size:
-            self._known.clear()
+            self.clear()
         self._known[key] = found
+
+    def clear(self) -> None:
+        """Forget everything."""
+        self._known.clear()

@@ -9,7 +9,10 @@ from typing import Any
 import sympy
 
 from autograder.algebra.building.numeric import Evaluator, Undefined, fixed_context
+from autograder.algebra.deriving.lines.memory import Memory
 
+_KNOWN = 2**10  # operators
+_WRITTEN = 2**11  # parts of lines
 LINEAR = ("D", "Total", "E")
 
 
@@ -25,6 +28,12 @@ class Opaque:
         self.known: dict[str, sympy.Symbol] = {}
         self.facts: dict[sympy.Symbol, Any] = {}  # what some of the symbols are known to be
         self.context = fixed_context(30)
+        self.written = Memory(_WRITTEN)  # as `World.parts_written`
+
+    @property
+    def is_full(self) -> bool:
+        """Whether so many operators are known that new ones should have a place of their own."""
+        return len(self.known) >= _KNOWN
 
     def symbol(self, kind: str, *contents: Any) -> Any:
         """Return the symbol for an operator applied to `contents`.

@@ -61,7 +61,8 @@ class RealPoints:
         self.bound = bound
         self.positive, self.whole = frozenset(positive), frozenset(whole)
         self.matters = functools.lru_cache(_KEPT)(self._matters)
-        self._row = functools.lru_cache(_KEPT)(self._worked_out)
+        self._row = functools.lru_cache(_KEPT)(self._as_row)
+        self._values = functools.lru_cache(_KEPT)(self._worked_out)
 
     def nothing(self, form: Structure) -> Structure:
         """Return a sum without terms that come to 0, or a product without factors that are ±1."""
@@ -110,19 +111,31 @@ class RealPoints:
             rows.append(np.where(half, self._row(apart), self._row(alike)))
         return rows
 
-    def _worked_out(self, form: Structure) -> Row:
-        row = np.full(PLACES, np.nan, dtype=complex)
-        for place in range(PLACES):
+    def _as_row(self, form: Structure) -> Row:
+        values = self._values(form)
+        return np.array([np.nan if v is None else v for v in values], dtype=complex)
+
+    def _worked_out(self, form: Structure) -> tuple[complex | None, ...]:
+        """Return what a formula comes to at each place, None where it has no value."""
+        parts: dict[int, tuple[complex | None, ...]] = {}  # asked for at each place
+
+        def at(place: int) -> complex | None:
+            def of(part: Structure) -> complex:
+                if id(part) not in parts:
+                    parts[id(part)] = self._values(part)
+                value = parts[id(part)][place]
+                if value is None:
+                    raise ValueError("no value")
+                return value
+
             try:
-                row[place] = self._value(form, place)
+                return self._value(form, place, of)
             except (ValueError, ArithmeticError, TypeError):
-                continue
-        return row
+                return None
 
-    def _value(self, form: Structure, place: int) -> complex:
-        def of(part: Structure) -> complex:
-            return self._value(part, place)
+        return tuple(map(at, range(PLACES)))
 
+    def _value(self, form: Structure, place: int, of: Callable[[Structure], complex]) -> complex:
         def otherwise() -> complex:
             word = form[1] if form[0] == "call" and form[3] else ""
             if word in _BRANCHES and not self.bound.binds(form):

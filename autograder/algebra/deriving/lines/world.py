@@ -6,6 +6,7 @@ import functools
 import itertools
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 import sympy
 
@@ -18,6 +19,8 @@ from autograder.algebra.deriving.lines.places import are_numbers, free_indices, 
 
 _KEPT = 128  # lines with definitions put in
 _PARTS = 2**16  # of lines, by each set of rules
+_CASES = 2**6  # each with operators that are not looked into
+_WRITTEN = 2**13  # parts of lines, for some n and indices
 
 Env = dict[sympy.Symbol, sympy.Integer]
 Meanings = Mapping[str, tuple[tuple[sympy.Symbol, ...], sympy.Expr]]
@@ -67,6 +70,29 @@ class World:
     def parts_remembered(self) -> Memory:
         """What became of parts of lines by rules: each line is made of parts of others."""
         return Memory(_PARTS)
+
+    @functools.cached_property
+    def opaque(self) -> Memory:
+        """The symbols for operators that are not looked into, for some n, indices and facts."""
+        return Memory(_CASES)
+
+    @functools.cached_property
+    def parts_written(self) -> Memory:
+        """What parts of lines come to for some n and indices, with the terms that each took."""
+        return Memory(_WRITTEN)
+
+    def places_in(self, expr: sympy.Expr, env: Env) -> list[tuple[sympy.Symbol, Any]]:
+        """Return the indices and sizes on which it depends what an expression comes to."""
+        return [(symbol, env[symbol]) for symbol in self._names(expr) if symbol in env]
+
+    @functools.cached_property
+    def _names(self) -> Callable[[sympy.Expr], tuple[sympy.Symbol, ...]]:
+        moments = {s for pair in self.moments.values() for m in pair for s in m.free_symbols}
+
+        def names(expr: sympy.Expr) -> tuple[sympy.Symbol, ...]:
+            return tuple(sorted(expr.free_symbols | moments, key=str))
+
+        return functools.lru_cache(_WRITTEN)(names)
 
     def put_definitions_in(self, expr: sympy.Expr) -> sympy.Expr:
         """Replace every defined name by what it stands for."""

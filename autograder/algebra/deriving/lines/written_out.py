@@ -64,8 +64,7 @@ def value(expr: sympy.Expr, env: Env, world: World, opaque: Opaque | None = None
 class _Writer:
     def __init__(self, world: World, opaque: Opaque | None) -> None:
         self.world, self.opaque, self.terms = world, opaque, 0
-        self._names: dict[sympy.Expr, list[sympy.Symbol]] = {}  # those in a sum
-        self._sums: dict[tuple[Any, ...], tuple[Any, int]] = {}  # with the terms that each took
+        self._known = opaque.written if opaque else world.parts_written
 
     def write(self, e: sympy.Expr, env: Env) -> Any:
         self.terms += 1
@@ -75,8 +74,18 @@ class _Writer:
             return self._symbol(e, env)
         if not e.args:
             return e
-        if isinstance(e, BINDERS):
-            return self._once(e, env)
+        key = (e, *self.world.places_in(e, env))
+        if (known := self._known.get(key)) is not None:
+            written, terms = known
+            self.terms += terms
+            return written
+        before = self.terms
+        written = self._parts(e, env)
+        self._known.keep(key, (written, self.terms - before))
+        return written
+
+    def _parts(self, e: sympy.Expr, env: Env) -> Any:
+        """Write an operation whose parts are written."""
         if isinstance(e, Uncomputed):
             return self._operator(e, env)
         if e.is_Function and e.func.__name__ in self.world.names.indexed:
@@ -93,20 +102,6 @@ class _Writer:
         if e.is_Pow and isinstance(args[0], sympy.MatrixBase):
             return args[0] ** args[1]
         return e.func(*args)
-
-    def _once(self, e: sympy.Expr, env: Env) -> Any:
-        """Write a sum; one that stands in another doesn't change with every index of that."""
-        if e not in self._names:
-            self._names[e] = sorted(e.free_symbols, key=str)
-        key = e, *((s, env[s]) for s in self._names[e] if s in env)
-        if key in self._sums:
-            written, terms = self._sums[key]
-            self.terms += terms
-            return written
-        before = self.terms
-        written = self._operator(e, env)
-        self._sums[key] = written, self.terms - before
-        return written
 
     def _symbol(self, e: sympy.Symbol, env: Env) -> Any:
         if e in env:

@@ -89,7 +89,10 @@ class RuleSteps:
             inner = tuple(rewritten(side, beside, self.world) for side in sides)
             # What a name stands for may be a quotient whose logarithm comes apart.
             put_in = (rewritten(side, rewrites, self.world) for side in sides)
-            logs = tuple(sympy.expand_log(side, force=True) for side in put_in)
+            logs = tuple(
+                sympy.expand_log(side, force=True) if side.has(sympy.log) else side
+                for side in put_in
+            )
             led = any(other != sides and leads(*other) for other in (plain, logs)) or (
                 inner != sides
                 and not rearranged_twice(*sides, lambda e: rewritten(e, beside, self.world))
@@ -128,9 +131,7 @@ class RuleSteps:
         """
 
         def worked_out() -> bool | None:
-            opaque = Opaque(self.closed, reorders=reorders)
-            for name, fact in (facts or {}).items():
-                assume(name, fact, env, opaque, self.world)
+            opaque = self._opaque(env, facts or {}, reorders=reorders)
             values = (value(e, env, self.world, opaque).xreplace(opaque.facts) for e in (a, b))
             return equal(*values).equal
 
@@ -139,4 +140,20 @@ class RuleSteps:
             worked_out,
             sure=lambda found: found is not None,
         )
+        return found
+
+    def _opaque(self, env: Env, facts: Mapping[str, Sides], *, reorders: bool) -> Opaque:
+        """Return the symbols for operators in one case, in which some facts hold."""
+
+        def made() -> Opaque:
+            opaque = Opaque(self.closed, reorders=reorders)
+            for name, fact in facts.items():
+                assume(name, fact, env, opaque, self.world)
+            opaque.written.clear()  # it was written before all was assumed
+            return opaque
+
+        key = (*env.items(), *facts, reorders)
+        found: Opaque = self.world.opaque(key, made)
+        if found.is_full:
+            self.world.opaque.keep(key, found := made())
         return found

@@ -31,11 +31,11 @@ def pads(
         return False
     if before.is_number or not line.has(Total) or unnamed(before) == unnamed(line):
         return False
-    known = {unnamed(one) for one in ones}
-    padded = _Apart(line, world, known)
+    known = frozenset(map(unnamed, ones))
+    padded = _apart(line, world, known)
     if not padded.gone:
         return False
-    plain = _Apart(before, world, known)
+    plain = _apart(before, world, known)
     same = plain.expr == padded.expr and padded.cancels <= plain.cancels
     return bool(same and padded.gone > plain.gone)
 
@@ -44,7 +44,7 @@ def are_alike(one: sympy.Expr, other: sympy.Expr, world: World) -> bool:
     """Whether two lines are the same once brackets and sums are taken apart."""
     if not _can_be_taken_apart(one, other):
         return False
-    sides = [_Apart(e, world) for e in (one, other)]
+    sides = [_apart(e, world) for e in (one, other)]
     return bool(sides[0].expr == sides[1].expr and sides[0].cancels == sides[1].cancels)
 
 
@@ -54,6 +54,12 @@ def _can_be_taken_apart(*sides: sympy.Basic) -> bool:
         isinstance(e, sympy.Expr) and e.is_commutative and not is_larger(e, MAX_NODES)
         for e in sides
     )
+
+
+def _apart(e: sympy.Expr, world: World, ones: frozenset[sympy.Expr] = frozenset()) -> _Apart:
+    """Take an expression apart; a line is held against many others."""
+    found: _Apart = world.remembered(("apart", e, ones), lambda: _Apart(e, world, ones))
+    return found
 
 
 class _Apart:
