@@ -7,6 +7,7 @@ import pytest
 from typer.testing import CliRunner
 
 from autograder.cli import app, main
+from autograder.course.proofs import several
 
 from ..courses import EARNED, MOTION
 
@@ -126,8 +127,14 @@ def test_assignments_are_proved_at_the_same_time_and_told_in_their_order(
     both = told("--jobs", "2")
     assert [each["exercise"] for each in both] == ["fall", "mean_speeds", "spring"]
     assert both == told("--jobs", "1")
-    again = run(monkeypatch, capsys, "verify", "--course", course.root)[1]
+    with monkeypatch.context() as patched:
+        patched.setattr(several, "load_assignment", None)  # nothing has changed: none is loaded
+        again = run(patched, capsys, "verify", "--course", course.root)[1]
     assert again.count("proved before") == 3
+    module = course.root / "reference/m01_motion/fall.py"
+    module.write_text(f"{module.read_text()}\n# changed\n")
+    changed = run(monkeypatch, capsys, "verify", "--course", course.root)[1]
+    assert changed.count("proved before") < 3
 
 
 def test_drift_fails_the_check(monkeypatch, capsys, course):

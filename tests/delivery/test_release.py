@@ -163,7 +163,7 @@ def test_what_was_changed_in_a_release_is_made_again(real, built):
 
 
 def test_another_engine_makes_a_release_again(real, built, monkeypatch):
-    monkeypatch.setattr(standing, "_computing", lambda: "another")
+    monkeypatch.setattr(standing, "computing", lambda: "another")
     generate(real, [REAL])
     assert built == [REAL]
 

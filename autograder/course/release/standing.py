@@ -48,10 +48,10 @@ def standing(course: Course, id: str, held: bool) -> Made | None:
         Was it held to what may be guessed?
     """
     key, known = read(course, id).get(_KEPT, ("", None))
-    if key != _computing():  # by another engine it may have another form
+    if key != computing():  # by another engine it may have another form
         return None
-    made_from = Sources(_hash(course, id, held, known["references"]), known["references"])
-    if made_from.key != known["key"]:
+    made_from = Sources(known["key"], known["references"])
+    if not unchanged(course, id, made_from, str(held)):
         return None
     files = _released(course, id, known["files"])
     if _digests(files) != known["files"]:
@@ -59,12 +59,23 @@ def standing(course: Course, id: str, held: bool) -> Made | None:
     return Made(files, known["said"], made_from)
 
 
-def sources(assignment: Assignment, held: bool) -> Sources:
-    """Return what a release is made from; at best before it is made."""
+def sources(assignment: Assignment, also: str) -> Sources:
+    """Return what a release, or a proof, is made from; at best before it is made.
+
+    Parameters
+    ----------
+    also
+        What else it depends on.
+    """
     course, id = assignment.course, assignment.id
     loaded = modules(assignment, assignment.sound.values())
     references = sorted(path.relative_to(course.root).as_posix() for path in loaded)
-    return Sources(_hash(course, id, held, references), references)
+    return Sources(_hash(course, id, also, references), references)
+
+
+def unchanged(course: Course, id: str, made_from: Sources, also: str) -> bool:
+    """Tell whether an assignment is still what something was made from."""
+    return made_from.key == _hash(course, id, also, made_from.references)
 
 
 def remember(course: Course, id: str, made: Made) -> None:
@@ -74,7 +85,7 @@ def remember(course: Course, id: str, made: Made) -> None:
         "files": _digests(_released(course, id, made.files)),
         "said": made.said,
     }
-    add(course, id, {_KEPT: (_computing(), known)})
+    add(course, id, {_KEPT: (computing(), known)})
 
 
 def _released(course: Course, id: str, names: Iterable[str]) -> dict[str, bytes]:
@@ -86,7 +97,7 @@ def _digests(files: Mapping[str, bytes]) -> dict[str, str]:
     return {name: hashlib.sha256(content).hexdigest() for name, content in files.items()}
 
 
-def _hash(course: Course, id: str, held: bool, references: Iterable[str]) -> str:
+def _hash(course: Course, id: str, also: str, references: Iterable[str]) -> str:
     """Hash what authors write of a release: its text, references, data, and settings."""
     root = course.root
     files = {root / CONFIG, *(root / reference for reference in references), *data_files(course)}
@@ -99,11 +110,11 @@ def _hash(course: Course, id: str, held: bool, references: Iterable[str]) -> str
         for path in sorted(files)
         for part in (path.relative_to(root).as_posix().encode(), hash_file(path))
     ]
-    return hash_of([repr(course).encode(), str(held).encode(), *named]).hex()
+    return hash_of([repr(course).encode(), also.encode(), *named]).hex()
 
 
 @cache
-def _computing() -> str:
+def computing() -> str:
     """Hash the engine as it was when this process began, and the libraries."""
     versions = (f"{name} {metadata.version(name)}".encode() for name in _WRITING)
     return hash_of([engine_digest(), libraries_digest(), *versions]).hex()

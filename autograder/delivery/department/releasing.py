@@ -114,7 +114,7 @@ def generate(
 def _made(course: Course, held: bool, id: str) -> Made:
     """Return the files of an assignment, what is to be said of it, and what it was made from."""
     assignment = load_assignment(course, id)
-    made_from = sources(assignment, held)
+    made_from = sources(assignment, str(held))
     files = _built(assignment)
     if held:
         hold_to_limit(assignment)
