@@ -1,6 +1,6 @@
 """How many jobs go to a worker in one message: a message costs the one who asks milliseconds.
 
-What is sent at once should take about a second, so that the messages cost little beside it; but no
+What is sent at once should take a second or two, so that the messages cost little beside it; but no
 worker may have a queue while another one has nothing to do, so the last ones go in small portions.
 """
 
@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from statistics import fmean
 from typing import Any
 
-_SECONDS = 1.0  # that a batch takes
+_SECONDS = 1.6  # that a batch takes
 _MOST = 16  # jobs in one, as all of them are in memory
 _LATEST = 64  # jobs by which the time of the next ones is estimated
 _SHARES = 2  # of what is left, for each grader
@@ -45,9 +45,9 @@ class Pace:
     (1, 1)
     >>> pace.took(0.1)
     >>> pace.most, pace.size(100, graders=4, more=True), pace.size(9, graders=4, more=True)
-    (10, 10, 0)
+    (16, 16, 0)
     >>> [pace.size(left, graders=4, more=False) for left in (100, 40, 9, 1, 0)]
-    [10, 5, 2, 1, 0]
+    [13, 5, 2, 1, 0]
     """
 
     _seconds: deque[float] = field(default_factory=lambda: deque(maxlen=_LATEST))
@@ -58,7 +58,7 @@ class Pace:
 
     @property
     def most(self) -> int:
-        """How many jobs take about a second; one while nothing is known."""
+        """How many jobs take a second or two; one while nothing is known."""
         if not self._seconds:
             return 1
         return max(1, min(_MOST, round(_SECONDS / max(fmean(self._seconds), _SECONDS / _MOST))))

@@ -32,7 +32,7 @@ from autograder.course.submissions.grading_options import DEFAULT, GradingOption
 from autograder.course.submissions.job import Job
 
 _AHEAD = 2  # batches for each grader, one of them on its way
-_IN_MEMORY = 1000  # jobs at most: more of short ones than one asker enters in a second
+_IN_MEMORY = 2000  # jobs at most: of short ones two full batches for each of 64 graders
 _LOOK = 0.5  # seconds from one look at the workers to the next
 _CONNECT = 20.0  # seconds to reach the scheduler
 _FIRST = 60.0  # seconds to wait for the first worker

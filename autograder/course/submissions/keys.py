@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -20,7 +21,7 @@ from autograder.course.submissions.handed_in import (
     MAX_BYTES,
     Handed,
     Unreadable,
-    parse_notebook,
+    parse_texts,
     read_content,
 )
 from autograder.course.typed_json import decoded
@@ -104,8 +105,8 @@ class _File:
         return cls(hashlib.sha256(content).digest(), content)
 
     @property
-    def notebook(self) -> dict[str, Any]:
-        """What is in it.
+    def notebook(self) -> Mapping[str, Any]:
+        """What is in it, as far as a person may have written that.
 
         Raises
         ------
@@ -114,7 +115,7 @@ class _File:
         """
         if self.content is None:
             raise Unreadable
-        return parse_notebook(self.content)
+        return parse_texts(self.content)
 
 
 def files_of(course: Course, assignment: str) -> list[Path]:
