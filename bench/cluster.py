@@ -372,6 +372,7 @@ def sleeping(
         "asker_cpu_ms_a_job": round(1000 * cost["cpu"] / done, 2),
         "asker_mb": round(cost["mb"], 1),
         "scheduler_busy": round(scheduler / cost["seconds"], 2),
+        "scheduler_cpu_ms_a_job": round(1000 * scheduler / done, 2),
     }
 
 
