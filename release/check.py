@@ -3731,7 +3731,10 @@ def effortless(values: list[Any]) -> bool:
         for value in values
         if not isinstance(value, (tuple, list))
     ]
-    return len(alone) == len(values) and _even(np.concatenate(alone))
+    if len(alone) < len(values):
+        return False
+    heads = [each[:_FEW] for each in alone]  # what varies does so soon
+    return _even(np.concatenate(heads)) and _even(np.concatenate(alone))
 
 
 def _even(value: object) -> bool:
