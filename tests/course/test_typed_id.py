@@ -7,8 +7,6 @@ import pytest
 from autograder.course.classes.simulate import simulate
 from autograder.course.config import Course
 from autograder.course.people.roster import whose_numbers
-from autograder.course.people.student_ids import typed_id
-from autograder.course.submissions.handed_in import Unreadable, parse_notebook, parse_texts
 from autograder.delivery.department.grading import grade_and_save
 from autograder.delivery.pages.feedback import write_feedback
 from autograder.delivery.pages.report import write_report
@@ -26,31 +24,6 @@ def test_what_was_typed_does_nothing_to_the_terminal(course, typed):
     assert whose == "ada"
     assert notice.isprintable()
     assert len(notice) < 500
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        '{"cells": [{"source": ["import numpy\\n", "student(\\"bob\\")"], "outputs": [[]]}]}',
-        '{"cells": [], "cells": [{"source": "student(\\"bob\\")", "id": NaN}]}',
-        '{"cells": [1, {}, {"source": 2}, {"source": "student(\\"bob\\")\\n\\ud800"}]}',
-        '\ufeff{"cells": [{"source": "student(\\"bob\\")"}]}',
-        '{"cells": {"source": "student(\\"bob\\")"}}',
-        '{"cells": [{"source": "student(\\"bob\\")"}]',
-        '{"cells": [{"source": "student(\\"bob\\")", "a": ' + "[" * 10_000 + "]" * 10_000 + "}]}",
-        "[]",
-        "",
-    ],
-    ids=["lines", "doubled", "odd", "marked", "no list", "half", "deep", "no object", "nothing"],
-)
-def test_a_notebook_s_texts_alone_say_what_all_of_it_says(text):
-    def said(read):
-        try:
-            return typed_id(read(text.encode()))
-        except Unreadable as error:
-            return str(error)
-
-    assert said(parse_texts) == said(parse_notebook)
 
 
 def test_it_is_noticed_and_may_count_where_the_course_allows_it(course):

@@ -217,7 +217,7 @@ def roster_table(people: Iterable[Person]) -> bytes:
 def whose_numbers(
     course: Course,
     student: str,
-    notebook: Mapping[str, Any],
+    notebook: dict[str, Any],
     team: Sequence[str] = (),
     people: Mapping[str, Person] | None = None,
 ) -> tuple[str, str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from typing import Any
 
 from autograder.course.config import CourseError
@@ -28,7 +27,7 @@ def checked_id(id: str) -> str:
     return id
 
 
-def typed_id(notebook: Mapping[str, Any]) -> str:
+def typed_id(notebook: dict[str, Any]) -> str:
     """Return the id in the call ``student("…")`` of a submitted notebook, read as text."""
     for cell in notebook["cells"]:
         found = re.search(r"^student\(\s*['\"]([^'\"]+)['\"]\s*\)", source_of(cell), re.M)

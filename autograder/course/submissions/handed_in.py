@@ -11,13 +11,12 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypedDict, TypeVar
+from typing import Any, TypeVar
 
 from autograder.course.config import Course
 from autograder.course.opening import LinkRefused, NotOrdinary, TooLarge, read_once
 from autograder.course.release.handed_out import Release
 from autograder.course.submissions.hand_in import hand_in
-from autograder.course.typed_json import decoded
 from autograder.exercise.cache import copied
 from autograder.grading.budget import Exhausted, judging
 from autograder.grading.demonstrations import TAG, unneeded
@@ -117,38 +116,6 @@ def parse_notebook(content: bytes) -> dict[str, Any]:
     if not isinstance(notebook, dict) or not isinstance(notebook.get("cells"), list):
         raise Unreadable("The file is not a notebook of format 4: it has no list of cells.")
     return notebook
-
-
-class _Text(TypedDict, total=False):
-    """Of a cell its text."""
-
-    source: Any
-
-
-class _Texts(TypedDict):
-    """Of a notebook its cells' texts."""
-
-    cells: list[_Text]
-
-
-def parse_texts(content: bytes) -> Mapping[str, Any]:
-    """Return the notebook that a file holds with nothing but the texts of its cells.
-
-    That takes a fifth of the time of all of it.
-
-    Raises
-    ------
-    Unreadable
-        As `parse_notebook`.
-    """
-    return _within_budget(lambda: _texts(content)) or parse_notebook(content)
-
-
-def _texts(content: bytes) -> _Texts | None:
-    try:
-        return decoded(content, _Texts)
-    except (ValueError, RecursionError):  # none, or an odd one
-        return None
 
 
 def _json(content: bytes) -> Any:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -21,7 +20,7 @@ from autograder.course.submissions.handed_in import (
     MAX_BYTES,
     Handed,
     Unreadable,
-    parse_texts,
+    parse_notebook,
     read_content,
 )
 from autograder.course.typed_json import decoded
@@ -105,8 +104,8 @@ class _File:
         return cls(hashlib.sha256(content).digest(), content)
 
     @property
-    def notebook(self) -> Mapping[str, Any]:
-        """What is in it, as far as a person may have written that.
+    def notebook(self) -> dict[str, Any]:
+        """What is in it.
 
         Raises
         ------
@@ -115,7 +114,7 @@ class _File:
         """
         if self.content is None:
             raise Unreadable
-        return parse_texts(self.content)
+        return parse_notebook(self.content)
 
 
 def files_of(course: Course, assignment: str) -> list[Path]:

@@ -11,7 +11,6 @@ import secrets
 import sys
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
-from functools import cache
 from typing import Any
 
 import nbformat
@@ -184,12 +183,11 @@ def _save_assignment(
     unchanged = {s: _unchanged(graded.texts, released) for s, graded in group.items()}
     anew = {s: changed(course, graded) for s, graded in group.items()}
     exercises = {s: {e.id: e for e in graded.grade.exercises} for s, graded in group.items()}
-    graded_in = cache(owner)  # nearly all have the same exercises
-    named = {student: tuple(own) for student, own in exercises.items()}
     rows = CellRows(db, api.Grade, owners, graded_cells, manual_score=None)
     for cell, of_cell in rows:
         for id, row in of_cell.items():
-            exercise = exercises[owners[id]].get(graded_in(cell.name, named[owners[id]]))
+            own = exercises[owners[id]]
+            exercise = own.get(owner(cell.name, own))
             if cell.name not in free_text:
                 row.auto_score = _score(exercise, cell.max_score)
             elif exercise and exercise.status is Status.ERRORED and exercise.score is None:
